@@ -38,7 +38,7 @@ from .reduction import argreduce, deviations, reductions
 from .reduction.moment import moment as moment_of
 from .scan import cumulative
 from .sharing import views as views_of
-from .sharing.flags import Flags, setflags
+from .sharing.flags import Flags, TensorOrder, setflags
 from .sharing.memory import base_of
 from .sorting import searchsorted as bins
 from .sorting.sort import argpartition, argsort, partition_in_place, sort_in_place
@@ -232,9 +232,9 @@ class Tensor(Collection):
         return Flags(self)
 
     @property
-    def order(self) -> str:
+    def order(self) -> TensorOrder:
         """The letter of the memory order: "F" for Fortran's order alone, else "C"."""
-        return "F" if self.flags.fnc else "C"
+        return TensorOrder.F_ORDER if self.flags.fnc else TensorOrder.C_ORDER
 
     @property
     def strides(self) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 
 import marsdask.tensor as mt
 
-from . import linalg, random  # noqa: F401 - what ``mars.tensor.linalg`` and ``.random`` are
+from . import linalg, random, special  # noqa: F401 - what ``mars.tensor`` has of these names
 
 
 def _in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) -> Any:

@@ -213,6 +213,9 @@ class nd_grid:  # noqa: N801 - Mars's name
     #: ``[]`` takes any number, so iteration by it would not end.
     __iter__ = None
 
+    def __len__(self) -> int:
+        return 0
+
     def __getitem__(self, key: Any) -> Any:
         if not isinstance(key, tuple):
             return _points(key)
@@ -237,12 +240,20 @@ class AxisConcatenator:
     #: ``[]`` takes any number, so iteration by it would not end.
     __iter__ = None
 
+    def __len__(self) -> int:
+        return 0
+
     def __getitem__(self, key: Any) -> Any:
         parts = key if isinstance(key, tuple) else (key,)
+        if any(isinstance(part, str) for part in parts[1:]):
+            raise ValueError("special directives must be the first entry.")
         if isinstance(parts[0], str):
             if parts[0] in ("r", "c"):
                 raise NotImplementedError("matrices are not supported; use the key without text")
-            points = [int(number) for number in parts[0].split(",")]
+            try:
+                points = [int(number) for number in parts[0].split(",")]
+            except ValueError:
+                raise ValueError(f"unknown special directive {parts[0]!r}") from None
             names = dict(zip(("axis", "ndmin", "trans1d"), points, strict=False))
             return AxisConcatenator(**{**vars(self), **names})[parts[1:]]
         pieces = [self._piece(part) for part in parts]

@@ -279,7 +279,16 @@ class ElementwiseOutputs(MultiOutput, Elementwise):
 
     @property
     def meta(self) -> Any:
-        return tuple(empty(sample.dtype, len(self.chunks[0])) for sample in self._sample)
+        kind = sparse_empty if self._keeps_zeros else empty
+        return tuple(kind(sample.dtype, len(self.chunks[0])) for sample in self._sample)
+
+    @property
+    def _keeps_zeros(self) -> bool:
+        """Whether the results are sparse: those of a function of sparse tensors of one shape."""
+        if any(not is_sparse(leaf.meta) or leaf.chunks != self.chunks[0] for leaf in self.leaves):
+            return False
+        kinds = ["sparse"] * len(self.leaves)
+        return keeps_zeros(self.program.steps[0], kinds, [leaf.meta.dtype for leaf in self.leaves])
 
     @property
     def chunks(self) -> Any:
@@ -295,8 +304,9 @@ class ElementwiseOutputs(MultiOutput, Elementwise):
 
     def _map(self, grids: tuple[Grid, ...], chunks: Chunks) -> tuple[Grid, ...]:  # type: ignore[override]
         width = sum(part.dtype.itemsize for part in self.meta)
+        evaluate = evaluate_stored if self._keeps_zeros else evaluate_dense
         source = map_blocks(
-            evaluate_dense if self._has_sparse else evaluate_ufunc,
+            evaluate if self._has_sparse else evaluate_ufunc,
             *grids,
             chunks=chunks,
             itemsize=width,

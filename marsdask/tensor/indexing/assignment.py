@@ -23,7 +23,8 @@ from ..chunkwise.rechunk import recut
 from ..elementwise.nodes import Elementwise, cast
 from ..kernels.duck_arrays import alike, is_foreign
 from ..manipulation.shape import whole
-from ..operands import is_masked, to_change
+from ..operands import as_node, is_masked, to_change
+from ..sparse.blocks import is_sparse
 from .output_rules import OUTPUT, OutputRule
 from .slicing import EVERYTHING, Taken, settle
 
@@ -220,6 +221,8 @@ def assign(target: Any, node: Node, casting: Any = "same_kind", rule: OutputRule
     if not isinstance(target, Collection):
         raise TypeError("out= takes a tensor; to fill an array, assign the result of compute()")
     old = to_change(target).node
+    if not is_sparse(old.meta):
+        node = as_node(node)  # a dense array stays one
     rule.check(old, node, casting)
     fits = node.shape == old.shape
     if node.incomplete or node.meta.dtype != old.meta.dtype:

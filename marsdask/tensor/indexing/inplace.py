@@ -24,6 +24,8 @@ from ..manipulation.reshape import ravel, reshape
 from ..manipulation.shape import normalize_axis
 from ..operands import DESTINATION, as_node, to_change
 from ..scan.cumulative import cumsum
+from ..sparse.blocks import is_sparse
+from ..sparse.conversion import tosparse
 from ..typing import public
 from ..unknown_lengths import ResultSpec, waits_for_lengths
 from .advanced import in_bounds, settle
@@ -112,6 +114,11 @@ def with_part(block: Any, value: Any, part: str) -> Any:
 
 def _set_part(a: Any, value: Any, part: str) -> None:
     node = a.node
+    if is_sparse(node.meta):
+        setattr(np.empty(0, node.meta.dtype), part, 0)  # raises for missing parts
+        new = apply(with_part, as_node(node), fit(as_node(value), node.shape), part=part)
+        rebind(a, tosparse.node(new))
+        return
     setattr(node.meta.copy(), part, 0)  # raises for missing parts
     if node.meta.dtype.kind != "c":
         setitem(a, ..., value)

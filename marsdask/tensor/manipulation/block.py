@@ -99,7 +99,7 @@ def _pairwise(func: TensorFunction, name: str) -> TensorFunction:
             tail = items[len(items) // 2 * 2 :]
             pairs = zip(items[::2], items[1::2], strict=False)
             items = [func.node(a, b, **kwargs) for a, b in pairs] + tail
-        return as_node(items[0])
+        return as_node(items[0], sparse=True)
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = _PAIRWISE.format(func=func.__name__, name=name)

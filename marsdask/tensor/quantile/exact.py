@@ -26,7 +26,7 @@ from marsdask.core.grids.parts import loops_beside
 from marsdask.core.grids.tree import gather
 from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Axes, Node
-from marsdask.core.sizes import Chunks, numbers, shape_of, total
+from marsdask.core.sizes import Chunks, known, numbers, shape_of, total
 from marsdask.scheduler.base import ChunkInfo
 
 from ..chunkwise.rechunk import recut
@@ -355,7 +355,7 @@ def _family(name: str, text: str, **fixed: Any) -> TensorFunction:
     ) -> Any:
         del overwrite_input
         result = _quantile(a, q, axis, method, keepdims, options, **fixed)
-        return into(out, result, casting, rule)
+        return into(out, _repeated(result, out), casting, rule)
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = f"""{text} See numpy.{name}.
@@ -367,6 +367,18 @@ def _family(name: str, text: str, **fixed: Any) -> TensorFunction:
     :mod:`marsdask.tensor.quantile.sketch`).
     """
     return public(lazy)
+
+
+def _repeated(result: Node, out: Any) -> Node:
+    """Return quantiles as often as ``out`` has room for them along axes that they lack."""
+    shapes = (result.shape, out.node.shape) if isinstance(out, Collection) else ()
+    if len(shapes) < 2 or shapes[0] == shapes[1] or not all(map(known, shapes)):
+        return result
+    try:
+        fits = np.broadcast_shapes(*map(numbers, shapes)) == shapes[1]
+    except ValueError:
+        fits = False
+    return broadcast_to.node(result, shapes[1]) if fits else result
 
 
 quantile: Final = _family(

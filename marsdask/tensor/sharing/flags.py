@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Any, Final
 
 from marsdask.core.collection import Collection
@@ -29,6 +30,15 @@ _SHORT: Final = {
 }
 
 _SHOWN = ("c_contiguous", "f_contiguous", "owndata", "writeable", "aligned", "writebackifcopy")
+
+
+class TensorOrder(StrEnum):
+    """The letter of a memory order."""
+
+    C_ORDER = "C"
+    F_ORDER = "F"
+
+    __repr__ = str.__repr__
 
 
 class Flags:

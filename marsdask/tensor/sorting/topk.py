@@ -31,6 +31,7 @@ from ..elementwise.ufuncs import astype
 from ..indexing.getitem import getitem
 from ..manipulation.diagonals import take_along_axis
 from ..manipulation.join import length
+from ..manipulation.reshape import ravel
 from ..operands import as_node
 from ..typing import public
 from .sort import argsort
@@ -233,7 +234,7 @@ def _topk(a: Any, k: Any, axis: int, largest: bool, *, indices: bool) -> Node:
 def topk(
     a: Any,
     k: Any,
-    axis: int = -1,
+    axis: int | None = -1,
     largest: bool = True,
     sorted: bool = True,
     return_index: bool = False,
@@ -252,8 +253,8 @@ def topk(
         The tensor.
     k : int
         How many elements; a negative number asks for the smallest.
-    axis : int
-        The axis.
+    axis : int, optional
+        The axis; ``None`` for all elements in C's order.
     largest : bool
         Whether to return the largest or the smallest.
     sorted : bool
@@ -276,6 +277,8 @@ def topk(
     array([5, 4])
     """
     _check_hints(hints)
+    if axis is None:
+        a, axis = ravel.node(a), 0
     if order is None:
         values = _topk(a, k, axis, largest, indices=False)
     else:
@@ -292,7 +295,7 @@ def topk(
 def argtopk(
     a: Any,
     k: Any,
-    axis: int = -1,
+    axis: int | None = -1,
     largest: bool = True,
     sorted: bool = True,
     *,
@@ -307,8 +310,8 @@ def argtopk(
         The tensor.
     k : int
         How many positions; a negative number asks for those of the smallest.
-    axis : int
-        The axis.
+    axis : int, optional
+        The axis; ``None`` for all elements in C's order.
     largest : bool
         Whether to look for the largest or the smallest.
     sorted : bool
@@ -329,6 +332,8 @@ def argtopk(
     array([4, 2])
     """
     _check_hints(hints)
+    if axis is None:
+        a, axis = ravel.node(a), 0
     if order is not None:
         return _topk_by(as_node(a), k, axis, largest, order)
     return _topk(a, k, axis, largest, indices=True)

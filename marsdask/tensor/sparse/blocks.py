@@ -83,7 +83,10 @@ def evaluate_stored(*blocks: Any, program: Any) -> Any:
         _spread(*next(sparse), len(union)) if is_sparse(block) else _taken(block, shape, union)
         for block in blocks
     ]
-    return from_places(step.func(*step.args(values), **dict(step.kwargs)), union, shape)
+    result = step.func(*step.args(values), **dict(step.kwargs))
+    if isinstance(result, tuple):
+        return tuple(from_places(part, union, shape) for part in result)
+    return from_places(result, union, shape)
 
 
 def in_order(block: Any) -> Any:
@@ -164,7 +167,8 @@ def keeps_zeros(step: Any, kinds: Sequence[str | None], dtypes: Sequence[Any]) -
         return func in (np.multiply, np.logical_and, np.bitwise_and) and len(kinds) > 1
     with np.errstate(all="ignore"):
         value = step.func(*step.args([np.zeros(1, dtype) for dtype in dtypes]), **dict(step.kwargs))
-    return not isinstance(value, tuple) and not np.any(np.not_equal(value, 0))
+    results = value if isinstance(value, tuple) else (value,)
+    return not any(np.any(np.not_equal(result, 0)) for result in results)
 
 
 def join_blocks(blocks: Sequence[Any], counts: Sequence[int]) -> Any:

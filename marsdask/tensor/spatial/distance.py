@@ -143,12 +143,18 @@ def cdist(
     XA: Any, XB: Any, metric: Metric = "euclidean", *, out: Any = None, **kwargs: Any
 ) -> Node:
     """Return the distances of each row from each row. See scipy.spatial.distance.cdist."""
+    metric = _name_of_today(metric)
     a, b = _matrix(XA, "XA"), _matrix(XB, "XB")
     if a.shape[1] != b.shape[1]:
         raise ValueError("XA and XB must have the same number of columns (i.e. feature dimension.)")
     extras, options = _parameters((a, b), metric, kwargs)
     result = Distances(a, b, tuple(extras.values()), metric, tuple(extras), options)
     return into(out, result)
+
+
+def _name_of_today(metric: Metric) -> Metric:
+    """Return what Mars takes for a metric that SciPy has given up."""
+    return "minkowski" if options.mars_results and metric == "wminkowski" else metric
 
 
 def _matrix(points: Any, name: str) -> Node:
@@ -342,6 +348,7 @@ def pdist(X: Any, metric: Metric = "euclidean", *, out: Any = None, **kwargs: An
     ``aggregate_size`` is Mars's hint.
     """
     kwargs.pop("aggregate_size", None)
+    metric = _name_of_today(metric)
     node = _matrix(X, "A")
     extras, options = _parameters((node,), metric, kwargs)
     result = CondensedDistances(node, tuple(extras.values()), metric, tuple(extras), options)

@@ -75,6 +75,11 @@ def test_what_brackets_refuse() -> None:
         mt.r_["r", mt.ones(2)]
     with pytest.raises(ValueError, match="stop"):
         mt.r_[1:]
+    with pytest.raises(ValueError, match="special directives must be the first entry"):
+        mt.r_[:3, "wrong"]
+    with pytest.raises(ValueError, match="unknown special directive"):
+        mt.r_["wrong", [1]]
+    assert len(mt.r_) == len(mt.c_) == 0
     assert_same(mt.c_[mt.ones(2), mt.ones(2)], np.ones((2, 2)))
 
 

@@ -264,3 +264,14 @@ def test_quantiles_of_more_than_the_budget():
         np.testing.assert_allclose(found, np.percentile(values, [1, 50]), rtol=1e-12)
     finally:
         session.close()
+
+
+@pytest.mark.parametrize("name", ["quantile", "percentile", "nanquantile", "nanpercentile"])
+def test_outputs_may_have_more_axes(name):
+    """Along which the quantiles are repeated, as NumPy's are; others are refused."""
+    values, q = np.arange(20.0), np.linspace(0, 1, 3)
+    lazy, out = mt.tensor(values, chunk_size=6), mt.zeros((2, 3))
+    assert getattr(mt, name)(lazy, q, out=out) is out
+    np.testing.assert_allclose(out.compute(), getattr(np, name)(values, q, out=np.zeros((2, 3))))
+    with pytest.raises(ValueError, match="broadcast"):
+        getattr(mt, name)(lazy, q, out=mt.zeros((2, 4)))

@@ -99,3 +99,20 @@ def test_wrong_arguments_are_refused_at_the_call():
         mt.topk(lazy, 1.5)
     with pytest.raises(TypeError, match="bogus"):
         mt.argtopk(lazy, 1, bogus=1)
+
+
+@pytest.mark.parametrize("k", [2, -3, 11, 14])
+@pytest.mark.parametrize("order", [None, "b"])
+def test_of_all_elements(k, order):
+    """Without an axis the array is flattened, as for Mars."""
+    array = np.arange(12).reshape(3, 4) * 7 % 12
+    if order is not None:
+        array = array.astype([("b", "i8")])
+    flat = np.sort(array.ravel())
+    expected = flat[::-1][:k] if k > 0 else flat[:-k]
+    lazy = mt.tensor(array, chunk_size=2)
+    values, positions = mt.topk(lazy, k, axis=None, order=order, return_index=True)
+    np.testing.assert_array_equal(values.compute(), expected)
+    np.testing.assert_array_equal(array.ravel()[positions.compute()], expected)
+    found = mt.argtopk(lazy, k, axis=None, order=order).compute()
+    np.testing.assert_array_equal(array.ravel()[found], expected)

@@ -79,7 +79,10 @@ SINGLE: list[tuple[Callable[..., Any], bool]] = [
     (lambda a: np.sort(a, axis=0), False),
     (lambda a: np.cumsum(a, axis=1), False),
     (np.unique, False),
-    (lambda a: np.modf(a / 2)[1], False),
+    (lambda a: np.modf(a.real / 2)[1], True),
+    (lambda a: np.frexp(a.real)[0], True),
+    (lambda a: np.frexp(a.real)[1], True),
+    (lambda a: np.divmod(a.real, 2)[0], True),
 ]
 
 
@@ -226,3 +229,46 @@ def test_kernels_meet_sparse_blocks_only_if_they_say_so() -> None:
     lazy = mt.eye(4, sparse=True, chunk_size=2)
     mt.map_blocks(look, lazy, dtype=float).compute()
     assert set(kinds) == {np.ndarray}
+
+
+@pytest.mark.parametrize("dtype", ["c16", "f8"])
+@pytest.mark.parametrize("value", [9, [9, 0, 7], 0])
+def test_parts_of_numbers_are_assigned(dtype, value):
+    """Real parts of all elements, and imaginary ones where there are any; it stays sparse."""
+    array = np.array([[1, 3, 0], [0, 0, 0]], dtype)
+    for part in ("real", "imag"):
+        sparse, expected = mt.tensor(scipy.sparse.csr_array(array), chunk_size=2), array.copy()
+        if (part, dtype) == ("imag", "f8"):
+            with pytest.raises(TypeError, match="imaginary part"):
+                sparse.imag = value
+            continue
+        setattr(sparse, part, value)
+        setattr(expected, part, value)
+        assert sparse.issparse()
+        np.testing.assert_array_equal(sparse.execute().fetch().toarray(), expected)
+
+
+def test_sums_of_many_stay_sparse():
+    """As those of two."""
+    arrays = [scipy.sparse.random_array((5, 4), density=0.3, rng=seed) for seed in range(3)]
+    lazy = [mt.tensor(array, chunk_size=2) for array in arrays]
+    for func, expected in (
+        (mt.tree_add, sum(array.toarray() for array in arrays)),
+        (mt.tree_multiply, np.multiply.reduce([array.toarray() for array in arrays])),
+    ):
+        assert func(*lazy).issparse()
+        np.testing.assert_allclose(func(*lazy).compute().toarray(), expected)
+
+
+@pytest.mark.parametrize("call", [mt.add, mt.multiply, mt.matmul])
+def test_dense_outputs_stay_dense(call):
+    """In their memory order, whatever they are given."""
+    sparse = mt.tensor(np.eye(2), chunk_size=1).tosparse()
+    out = mt.zeros((2, 2), order="F", chunk_size=1)
+    call(sparse, sparse, out=out)
+    assert not out.issparse()
+    assert out.order == out.order.value == "F"
+    expected = {mt.add: np.eye(2) * 2}.get(call, np.eye(2))
+    np.testing.assert_array_equal(out.compute(), expected)
+    out *= sparse
+    assert not out.issparse()

@@ -139,3 +139,19 @@ def test_bad_input_is_refused() -> None:
     np.testing.assert_array_equal(
         distance.squareform(mt.ones((3, 3)), checks=False).compute(), np.ones(3)
     )
+
+
+def test_metrics_that_scipy_has_given_up():
+    """Mars's wminkowski is minkowski, where its results are asked for."""
+    x, w = np.arange(12.0).reshape(4, 3) ** 1.5, np.array([1.0, 2.0, 0.5])
+    lazy = mt.tensor(x, chunk_size=2)
+    with pytest.raises(ValueError, match="wminkowski"):
+        distance.pdist(lazy, "wminkowski", p=3, w=w)
+    with option_context({"mars_results": True}):
+        found = [
+            distance.pdist(lazy, "wminkowski", p=3, w=w),
+            distance.cdist(lazy, lazy, "wminkowski", p=3, w=w),
+        ]
+    expected = reference.pdist(x, "minkowski", p=3, w=w)
+    np.testing.assert_allclose(found[0].compute(), expected)
+    np.testing.assert_allclose(found[1].compute(), reference.squareform(expected))
