@@ -341,7 +341,7 @@ _OFFERED: dict[str, dict[str, Any]] = {}
 for table in (
     marsdask.compat.dataframe.REMOVED,
     marsdask.compat.dataframe.PROPERTIES,
-    marsdask.compat.frame_methods.METHODS,
+    marsdask.compat.frames.methods.METHODS,
 ):
     for kind, members in table.items():
         _OFFERED.setdefault(kind.__name__, {}).update(members)

@@ -19,11 +19,16 @@ sys.path.insert(0, str(HERE.parent))
 
 import marsdask  # noqa: E402
 import marsdask.compat  # noqa: E402
+from marsdask.compat import keywords  # noqa: E402
+from marsdask.compat.frames import keywords as words  # noqa: E402
 from tests.mars import compare  # noqa: E402
 from tests.mars.calls import CALLS  # noqa: E402
 
 #: The longest value that a table shows.
 _WIDTH = 60
+
+#: The most titles that a cell shows.
+_SHOWN = 8
 
 HEAD = """# Coming from Mars
 
@@ -55,6 +60,17 @@ OWN_TESTS = """## Mars's own tests that do not hold
 
 What scikit-learn, NumPy and pandas have changed since is theirs here, too."""
 
+KEYWORDS = """
+## Keywords of frames
+
+Under the alias, methods and functions of frames take what Mars takes, and what pandas has given up.
+`apply`, `map`, `transform`, `map_chunk` and `cartesian_chunk` take `output_type`, `dtypes`,
+`dtype`, `name`, `index`, `elementwise` and `skip_infer`: a type that is told holds, otherwise it is
+found.
+`read_csv`, `read_parquet` and `read_sql` take `use_arrow_dtype`: texts have
+`pandas.ArrowDtype(pyarrow.string())`, which `"Arrow[string]"` and `"arrow_string"` name, too.
+"""
+
 
 def page() -> str:
     """Return the text of the page; the alias has to be installed."""
@@ -68,7 +84,7 @@ def page() -> str:
         title = f"{reason[0].upper()}{reason[1:]}"
         lines += [f"\n## {title}\n", "| call | Mars | here |", "|---|---|---|"]
         lines += [_row(line, heres[line]) for line in found[reason]]
-    return "\n".join([*lines, *_refused()]) + "\n"
+    return "\n".join([*lines, *_refused(), *_keywords()]) + "\n"
 
 
 def _refused() -> list[str]:
@@ -78,6 +94,48 @@ def _refused() -> list[str]:
         for item in tomllib.loads(REFUSED.read_text("utf-8"))["reasons"]
     ]
     return [f"\n{OWN_TESTS}\n", "| why | tests |", "|---|---|", *rows]
+
+
+def _keywords() -> list[str]:
+    """Return a table of keywords that frames have in Mars, or had in pandas."""
+    where: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for kind, methods in words.KEYWORDS.items():
+        for name, taken in methods.items():
+            title = kind.__name__ if name == "__init__" else f"{kind.__name__}.{name}"
+            for keyword, fate in taken.items():
+                where[keyword, _fate(fate)].append(title)
+    for name, taken in words.FUNCTIONS.items():
+        for keyword, fate in taken.items():
+            where[keyword, _fate(fate)].append(name)
+    rows = [
+        f"| `{keyword}` | {_listed(titles)} | {fate} |"
+        for (keyword, fate), titles in sorted(where.items())
+    ]
+    return [KEYWORDS, "| keyword | of | here |", "|---|---|---|", *rows]
+
+
+def _listed(titles: list[str]) -> str:
+    """Return the first titles, and how many others there are."""
+    shown = titles if len(titles) <= _SHOWN else titles[: _SHOWN - 1]
+    text = ", ".join(f"`{title}`" for title in shown)
+    return text if shown is titles else f"{text} and {len(titles) - len(shown)} others"
+
+
+def _fate(keyword: Any) -> str:
+    """Return in a few words what becomes of a keyword."""
+    match keyword:
+        case keywords.Way(values=values):
+            known = ", ".join(map(repr, values)) or "anything"
+            return f"a way to compute, without effect on values: {known}"
+        case keywords.Only(values=values, instead=instead):
+            return f"{' or '.join(map(repr, values))}; otherwise {instead}"
+        case keywords.Named(new=new):
+            return f"`{new}`"
+        case keywords.Typed():
+            return "the type of the result"
+        case keywords.InSession():
+            return "the session that computes it"
+    return f"gone from pandas: {keyword.word}"
 
 
 def _counted(heres: dict[str, compare.Fact], found: dict[str, list[str]]) -> dict[str, Any]:

@@ -29,9 +29,9 @@ _MOVED: Final = {
     "": "marsdask.compat.mars",
     "deploy.oscar.local": "marsdask.compat.local_cluster",
     "deploy.oscar.session": "marsdask.compat.session",
-    "tensor.core": "marsdask.tensor",
-    "dataframe.core": "marsdask.dataframe",
-    "remote.core": "marsdask.remote",
+    "tensor.core": "marsdask.compat.core",
+    "dataframe.core": "marsdask.compat.core",
+    "remote.core": "marsdask.compat.core",
 }
 
 _HERE: Final = Path(__file__).parent
@@ -45,7 +45,7 @@ _SESSION: Final = "marsdask.compat.session"
 #: What is ours in this folder.
 _OURS: Final = frozenset(
     {
-        *("alias", "estimators", "frame_methods", "keywords", "local_cluster", "mars"),
+        *("alias", "estimators", "frames", "keywords", "local_cluster", "mars"),
         *("missing", "xarray", "__main__"),
     }
 )

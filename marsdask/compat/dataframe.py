@@ -14,12 +14,16 @@ import pandas as pd
 import marsdask.dataframe as md
 from marsdask.dataframe.keyed.groupby import GroupBy
 
-from . import frame_methods, keywords
-from .frame_methods import (
+from .frames import keywords, methods
+from .frames.calls import (
     ArrowListArray,
     ArrowListDtype,
     ArrowStringArray,
     ArrowStringDtype,
+    in_limits,
+    reading_texts,
+)
+from .frames.methods import (
     dataframe_from_tensor,
     from_vineyard,
     read_ray_dataset,
@@ -30,6 +34,7 @@ from .frame_methods import (
     to_ray_dataset,
     to_ray_mldataset,
 )
+from .keywords import taking
 
 __all__ = [
     "ArrowListArray",
@@ -39,15 +44,24 @@ __all__ = [
     "Timestamp",
     "dataframe_from_tensor",
     "date_range",
+    "from_records",
     "from_vineyard",
+    "merge",
+    "qcut",
+    "read_csv",
+    "read_parquet",
     "read_ray_dataset",
     "read_ray_mldataset",
     "read_raydataset",
+    "read_sql",
+    "read_sql_query",
+    "read_sql_table",
     "series_from_index",
     "series_from_tensor",
     "to_datetime",
     "to_ray_dataset",
     "to_ray_mldataset",
+    "unique",
 ]
 __all__ += [name for name in md.__all__ if name not in __all__]
 
@@ -64,14 +78,24 @@ def _tshift(frame: Any, periods: int = 1, freq: Any = None, axis: Any = 0) -> An
     return frame.shift(periods, freq=freq, axis=axis)
 
 
-def _fill_groups(groups: Any, value: Any = None, method: str | None = None) -> Any:
+def _fill_groups(
+    groups: Any,
+    value: Any = None,
+    method: str | None = None,
+    axis: Any = None,
+    limit: int | None = None,
+    downcast: Any = None,
+) -> Any:
     if value is not None or method is None:
         raise NotImplementedError("fillna of groups with a value: fill the frame before groupby")
-    return groups.ffill() if method in ("ffill", "pad") else groups.bfill()
+    if axis not in (None, 0, "index") or downcast is not None:
+        raise NotImplementedError("fillna of groups with axis=1 or downcast=: fill the frame")
+    fill = groups.ffill if method in ("ffill", "pad") else groups.bfill
+    return fill(limit=limit)
 
 
-def _items(frame: Any) -> Any:
-    return frame.items()
+def _items(frame: Any, **how: Any) -> Any:
+    return frame.items(**how)
 
 
 def _ffill(frame: Any, **how: Any) -> Any:
@@ -144,9 +168,9 @@ def _warn(kind: type, name: str, word: str) -> None:
 def offer() -> None:
     """Give the classes what they lack."""
     keywords.offer()
-    frame_methods.offer()
-    for kind, methods in REMOVED.items():
-        for name, (word, does) in methods.items():
+    methods.offer()
+    for kind, removed in REMOVED.items():
+        for name, (word, does) in removed.items():
             if not hasattr(kind, name):
                 setattr(kind, name, RemovedMethod(name, word, does))
     for kind, properties in PROPERTIES.items():
@@ -158,7 +182,7 @@ def offer() -> None:
 def withdraw() -> None:
     """Take it from the classes again."""
     keywords.withdraw()
-    frame_methods.withdraw()
+    methods.withdraw()
     for kind in {*REMOVED, *PROPERTIES}:
         for name, member in list(vars(kind).items()):
             if isinstance(member, RemovedMethod):
@@ -179,6 +203,18 @@ def date_range(*args: Any, **options: Any) -> Any:
         _warn_of("date_range(closed=)", "use inclusive=")
         options["inclusive"] = "both" if closed is None else closed
     return md.date_range(*args, **options)
+
+
+def _function(name: str) -> Any:
+    return taking(getattr(md, name), name, keywords.FUNCTIONS[name], "Mars")
+
+
+from_records, merge, qcut, unique = map(_function, ("from_records", "merge", "qcut", "unique"))
+read_csv, read_parquet = (reading_texts(_function(name)) for name in ("read_csv", "read_parquet"))
+read_sql, read_sql_query, read_sql_table = (
+    in_limits(reading_texts(_function(name)))
+    for name in ("read_sql", "read_sql_query", "read_sql_table")
+)
 
 
 class _OfTimes(type(pd.Timestamp)):  # type: ignore[misc]

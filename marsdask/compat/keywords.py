@@ -1,7 +1,8 @@
-"""Keywords that pandas 3 and scikit-learn lack: methods and functions take them, and warn.
+"""Keywords that libraries have given up, or that are Mars's own, and what becomes of them.
 
 A keyword that only had its default is left out, one that has another name is renamed, and one that
-chose something else does that. What has no counterpart raises ``NotImplementedError``.
+chose something else does that. What has no counterpart raises ``NotImplementedError``. A warning
+tells what to write today, if that is something else.
 """
 
 from __future__ import annotations
@@ -12,9 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, wraps
 from typing import Any, Final, Protocol
-
-import marsdask.dataframe as md
-from marsdask.dataframe.keyed.groupby import GroupBy
 
 
 @dataclass(frozen=True)
@@ -94,68 +92,80 @@ class Ignored:
         return method(owner, *args, **kwargs)
 
 
+@dataclass(frozen=True)
+class Way:
+    """A keyword of Mars's that says how to compute: one of some values, without effect."""
+
+    values: tuple[Any, ...] = ()
+    """What it may be, anything if there is none."""
+    word: str = ""
+
+    def call(self, method: Any, owner: Any, args: Any, kwargs: Any, name: str, value: Any) -> Any:
+        if self.values and not any(value is known or value == known for known in self.values):
+            known = ", ".join(map(repr, self.values))
+            raise ValueError(f"{name} must be one of {known}, got {value!r}")
+        return method(owner, *args, **kwargs)
+
+
+@dataclass(frozen=True)
+class Only:
+    """A keyword of Mars's of which some values are not supported."""
+
+    values: tuple[Any, ...]
+    instead: str
+    word: str = ""
+
+    def call(self, method: Any, owner: Any, args: Any, kwargs: Any, name: str, value: Any) -> Any:
+        if not any(value is known or value == known for known in self.values):
+            raise NotImplementedError(f"{name}={value!r} is not supported; {self.instead}")
+        return method(owner, *args, **kwargs)
+
+
+@dataclass(frozen=True)
+class Named:
+    """A keyword of Mars's that has another name here."""
+
+    new: str
+    word: str = ""
+
+    def call(self, method: Any, owner: Any, args: Any, kwargs: Any, name: str, value: Any) -> Any:
+        del name
+        return method(owner, *args, **({} if value is None else {self.new: value}), **kwargs)
+
+
+@dataclass(frozen=True)
+class Typed:
+    """The type that the result of a method is converted to."""
+
+    word: str = ""
+
+    def call(self, method: Any, owner: Any, args: Any, kwargs: Any, name: str, value: Any) -> Any:
+        del name
+        result = method(owner, *args, **kwargs)
+        return result if value is None else result.astype(value)
+
+
+@dataclass(frozen=True)
+class InSession:
+    """The session that computes what a method returns at once."""
+
+    word: str = ""
+
+    def call(self, method: Any, owner: Any, args: Any, kwargs: Any, name: str, value: Any) -> Any:
+        del name
+        rows = owner if value is None else owner.execute(session=value)
+        return method(rows, *args, **kwargs)
+
+
 class Keyword(Protocol):
     """The fate of an old keyword."""
 
     @property
     def word(self) -> str:
-        """Advice on what to write today."""
+        """Advice on what to write today; empty if there is nothing else to write."""
 
     def call(self, method: Any, owner: Any, args: Any, kwargs: Any, name: str, value: Any) -> Any:
         """Call a method whose first argument is ``owner``, without the keyword."""
-
-
-_ANY: Final = (None, True, False, "raise", "ignore")
-_ROWS: Final = LeftOut("transpose the frame", (0, None, "index"))
-_REDUCTIONS = (
-    "all", "any", "count", "kurt", "kurtosis", "max", "mean", "min", "prod", "product", "sem",
-    "skew", "std", "sum", "var",
-)  # fmt: skip
-
-_ALIGNED: Final[dict[str, Keyword]] = {
-    "method": LeftOut("fill afterwards, by ffill() or bfill()"),
-    "limit": LeftOut("fill afterwards, by ffill(limit=)"),
-    "fill_axis": LeftOut("fill afterwards", (0, None)),
-    "broadcast_axis": LeftOut("use reindex()"),
-}
-_CHOICES: Final[dict[str, Keyword]] = {
-    "errors": LeftOut("it had no effect", _ANY),
-    "try_cast": LeftOut("it had no effect", _ANY),
-}
-
-#: What methods of frames and series took.
-_FRAMES: Final[dict[str, dict[str, Keyword]]] = {
-    **{name: {"level": Grouped()} for name in _REDUCTIONS},
-    "align": _ALIGNED,
-    "ffill": {"downcast": LeftOut("use astype()")},
-    "bfill": {"downcast": LeftOut("use astype()")},
-    "fillna": {"method": Filled(), "downcast": LeftOut("use astype()")},
-    "where": _CHOICES,
-    "mask": _CHOICES,
-    "replace": {
-        "method": LeftOut("use mask() and ffill()", (None, "pad")),
-        "limit": LeftOut("use mask() and ffill(limit=)"),
-    },
-    "pct_change": {"limit": LeftOut("fill before, by ffill(limit=)")},
-    "rolling": {"axis": _ROWS},
-    "ewm": {"axis": _ROWS},
-    "expanding": {"axis": _ROWS, "center": LeftOut("it had no effect", (None, False))},
-    "set_axis": {"inplace": LeftOut("assign the result", (False, None))},
-    "to_csv": {"line_terminator": Renamed("lineterminator")},
-}
-
-#: By class and method.
-KEYWORDS: Final[dict[type, dict[str, dict[str, Keyword]]]] = {
-    md.DataFrame: _FRAMES,
-    md.Series: {
-        **_FRAMES,
-        "apply": {"convert_dtype": LeftOut("use astype(object)", (True, None))},
-        "map": {"arg": Renamed("func")},
-        "rename_axis": {"columns": LeftOut("a series has no columns")},
-    },
-    md.Index: {"fillna": {"downcast": LeftOut("use astype()")}},
-    GroupBy: {name: {"axis": _ROWS} for name in ("cummax", "cummin", "cumprod", "cumsum")},
-}
 
 
 def taking(
@@ -170,8 +180,9 @@ def taking(
         if not given:
             return method(*args, **kwargs)
         for name in given:
-            words = f"{title}({name}=) is gone from {library}"
-            warnings.warn(f"{words}: {old[name].word}", DeprecationWarning, stacklevel=2)
+            if word := old[name].word:
+                words = f"{title}({name}=) is gone from {library}: {word}"
+                warnings.warn(words, DeprecationWarning, stacklevel=2)
         if not args and first in kwargs:
             args = (kwargs.pop(first),)
         return apply(given, *args, **kwargs)
@@ -185,27 +196,3 @@ def taking(
         return old[name].call(following, self, args, kwargs, name, value)
 
     return call
-
-
-_REPLACED: dict[tuple[type, str], Any] = {}
-
-
-def offer() -> None:
-    """Let the methods take what they took."""
-    for kind, methods in KEYWORDS.items():
-        for name, old in methods.items():
-            method = inspect.getattr_static(kind, name, None)
-            if (kind, name) in _REPLACED or not inspect.isfunction(method):
-                continue
-            _REPLACED[kind, name] = vars(kind).get(name)
-            setattr(kind, name, taking(method, f"{kind.__name__}.{name}", old))
-
-
-def withdraw() -> None:
-    """Give the classes their methods back."""
-    for (kind, name), before in _REPLACED.items():
-        if before is None:
-            delattr(kind, name)
-        else:
-            setattr(kind, name, before)
-    _REPLACED.clear()

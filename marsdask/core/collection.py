@@ -241,7 +241,7 @@ class Collection(HandsOn, ByReference):
         if dask_options:
             persisted: Self = dask.base.persist(self, **dask_options)[0]
             return persisted
-        return type(self)(self._node, self._session).execute(session)
+        return type(self)(self._node, session=self._session).execute(session)
 
     def to_object(self, session: Session | None = None, *, wait: bool = True) -> Any:
         """Execute unless executed before, and return the value.
@@ -448,7 +448,7 @@ class Collection(HandsOn, ByReference):
         return None
 
     def __copy__(self) -> Self:
-        return type(self)(self._node, self._session)
+        return type(self)(self._node, session=self._session)
 
     def __deepcopy__(self, memo: Any) -> Self:
         # Nodes and results never change, so a copy may share them.

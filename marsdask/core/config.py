@@ -196,6 +196,12 @@ _OPTIONS: dict[str, Option] = {
         "'warn', 'allow' or 'error'",
         "Whether pandas computes from all rows at once what has no way by chunks.",
     ),
+    "dataframe.use_arrow_dtype": Option(
+        None,
+        _one_of(True, False, None),
+        "True, False or None",
+        "Whether texts of files have Arrow's type in programs of Mars (see marsdask.compat).",
+    ),
     "verify": Option(
         False,
         _is_bool,
@@ -212,7 +218,6 @@ _OF_MARS: dict[str, Any] = {
     "custom_log_dir": None,
     "dataframe.arrow_array.pandas_only": None,
     "dataframe.mode.use_inf_as_na": False,
-    "dataframe.use_arrow_dtype": None,
     "deploy.open_browser": True,
     "kv_store": ":inproc:",
     "learn.working_memory": None,

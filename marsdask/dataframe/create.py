@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, overload
-from typing import cast as typed
 
 import numpy as np
 import pandas as pd
@@ -271,17 +269,7 @@ def make_frame(
     copy: bool = True,
 ) -> DataFrame:
     """Return the DataFrame of ``md.DataFrame(data, ...)``."""
-    if isinstance(data, Collection):
-        if index is not None or dtype is not None:
-            raise NotImplementedError(
-                "index= and dtype= with lazy data are not supported; use set_index() and astype()"
-            )
-        return _lazy_frame(data, columns)
     data, index, columns = plain_values(data), _labels(index), _labels(columns)
-    if isinstance(data, Mapping) and any(isinstance(item, Collection) for item in data.values()):
-        raise NotImplementedError(
-            "a dict of lazy columns is not supported; use to_frame() of one, and assign()"
-        )
     frame = pd.DataFrame(data, index=index, columns=columns, dtype=dtype, copy=copy)
     lazy: DataFrame = in_memory(frame, chunk_size, num_partitions, copy=copy)
     return lazy
@@ -290,19 +278,6 @@ def make_frame(
 def _labels(labels: Any) -> Any:
     """Return labels in memory: what reads lazy ones as an array loses their name and their type."""
     return labels.compute() if isinstance(labels, Collection) else plain_values(labels)
-
-
-def _lazy_frame(data: Any, columns: Any) -> DataFrame:
-    meta = data.node.meta
-    if isinstance(meta, np.ndarray):
-        return frame_from_tensor(data, columns)
-    if isinstance(meta, pd.DataFrame):
-        frame: DataFrame = data
-        return frame if columns is None else frame[list(columns)]
-    if isinstance(meta, pd.Series):
-        series: Series = data
-        return series.to_frame()
-    raise TypeError(f"cannot convert {type(data).__name__} to a DataFrame")
 
 
 def make_series(
@@ -316,17 +291,6 @@ def make_series(
     copy: bool = True,
 ) -> Series:
     """Return the Series of ``md.Series(data, ...)``."""
-    if isinstance(data, Collection):
-        if index is not None or dtype is not None:
-            raise NotImplementedError(
-                "index= and dtype= with lazy data are not supported; use set_index() and astype()"
-            )
-        if isinstance(data.node.meta, np.ndarray):
-            return series_from_tensor(data, name)
-        if isinstance(data.node.meta, pd.Index):
-            data = typed("Any", data).to_series().reset_index(drop=True)
-        series: Series = data
-        return series if name is None else series.rename(name)
     data, index = plain_values(data), _labels(index)
     if isinstance(data, range) and len(data) > MOST_LISTED and index is None:
         like = pd.Series(data[:0], dtype=dtype or np.int64)

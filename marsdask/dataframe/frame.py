@@ -42,6 +42,7 @@ from .keyed.join import join
 from .keyed.join import merge as merge_frames
 from .labels import names
 from .labels.assignment import assign_items, assign_where
+from .labels.lazy_columns import frame_of_lazy, frame_of_records, has_lazy_columns
 from .labels.loc import rows_sliced
 from .labels.masks import check_one_column, label_in_memory, listed_key
 from .labels.progressions import as_ranges
@@ -103,18 +104,20 @@ class DataFrame(FrameBase):
     def __init__(
         self,
         data: Any = None,
-        session: Session | None = None,
-        *,
         index: Any = None,
         columns: Any = None,
         dtype: Any = None,
+        copy: bool | None = True,
+        *,
+        session: Session | None = None,
         chunk_size: Any = None,
         num_partitions: int | None = None,
-        copy: bool = True,
     ) -> None:
-        if not isinstance(data, Node):
-            frame = make_frame(data, index, columns, dtype, chunk_size, num_partitions, copy=copy)
-            data = frame.node
+        if has_lazy_columns(data):
+            data = frame_of_lazy(data, index, columns, dtype).node
+        elif not isinstance(data, Node):
+            how = (chunk_size, num_partitions)
+            data = make_frame(data, index, columns, dtype, *how, copy=copy is not False).node
         self._labels: tuple[str, pd.Index[Any]] | None = None
         """The column labels that a user has, whose names may be set, and the node's name."""
         super().__init__(data, session)
@@ -148,7 +151,9 @@ class DataFrame(FrameBase):
 
     @classmethod
     def from_records(cls, data: Any, *args: Any, **options: Any) -> DataFrame:
-        """Return a lazy frame of records. See pandas.DataFrame.from_records."""
+        """Return a lazy frame of records, lazy ones too. See pandas.DataFrame.from_records."""
+        if isinstance(data, Collection):
+            return frame_of_records(data, *args, **options)
         return cls(pd.DataFrame.from_records(data, *args, **options))
 
     @property

@@ -92,18 +92,22 @@ class Index(Rows):
     def __init__(
         self,
         data: Any = None,
-        session: Session | None = None,
-        *,
         dtype: Any = None,
+        copy: bool | None = True,
         name: Any = None,
+        tupleize_cols: bool = True,
+        *,
+        session: Session | None = None,
         chunk_size: Any = None,
         num_partitions: int | None = None,
     ) -> None:
         if isinstance(data, Collection) and data.node.chunks and data.node.meta.ndim == 1:
             data = methods.labels_of(data, dtype, name).node
         elif not isinstance(data, Node):
-            labels = pd.Index(plain_values(data), dtype=dtype, name=name, copy=True)
-            data = in_memory(labels, chunk_size, num_partitions, copy=True).node
+            own = copy is not False
+            how: Any = {"dtype": dtype, "name": name, "tupleize_cols": tupleize_cols}
+            labels = pd.Index(plain_values(data), copy=own, **how)
+            data = in_memory(labels, chunk_size, num_partitions, copy=own).node
         super().__init__(data, session)
         self._owner: FrameBase | None = None
         """The frame or series whose labels they are: names that are set are its names, too."""

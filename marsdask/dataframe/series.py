@@ -31,6 +31,7 @@ from .io import json as json_files
 from .keyed import unique, value_counts
 from .labels import names
 from .labels.assignment import assign_loc
+from .labels.lazy_columns import series_of_lazy
 from .labels.loc import Loc, rows_sliced
 from .labels.masks import label_in_memory
 from .ordered import cumulative as scan
@@ -79,18 +80,20 @@ class Series(FrameBase):
     def __init__(
         self,
         data: Any = None,
-        session: Session | None = None,
-        *,
         index: Any = None,
         dtype: Any = None,
         name: Any = None,
+        copy: bool | None = True,
+        *,
+        session: Session | None = None,
         chunk_size: Any = None,
         num_partitions: int | None = None,
-        copy: bool = True,
     ) -> None:
-        if not isinstance(data, Node):
-            series = make_series(data, index, dtype, name, chunk_size, num_partitions, copy=copy)
-            data = series.node
+        if isinstance(data, Collection):
+            data = series_of_lazy(data, index, dtype, name).node
+        elif not isinstance(data, Node):
+            how = (chunk_size, num_partitions)
+            data = make_series(data, index, dtype, name, *how, copy=copy is not False).node
         super().__init__(data, session)
 
     @property

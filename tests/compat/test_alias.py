@@ -28,7 +28,7 @@ from tests.source import ROOT
 #: Modules of Mars's documents, and what they are.
 SAME = {
     "mars.dataframe": "marsdask.compat.dataframe",
-    "mars.dataframe.core": "marsdask.dataframe",
+    "mars.dataframe.core": "marsdask.compat.core",
     "mars.remote": "marsdask.remote",
     "mars.config": "marsdask.compat.config",
     "mars.session": "marsdask.compat.session",

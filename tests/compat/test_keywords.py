@@ -1,132 +1,60 @@
-"""The keywords that pandas removed and Mars's programs may still use."""
+"""What becomes of keywords that libraries have given up, or that are Mars's own."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import warnings
 from typing import Any
 
-import pandas as pd
 import pytest
 
-import marsdask.dataframe as md
-from marsdask.compat import dataframe as old
-from marsdask.compat import keywords
-
-RAW = pd.DataFrame({"a": [1.0, None, 3.0, 4.0], "b": [1.0, 2.0, 3.0, 4.0]}, index=[7, 7, 8, 8])
+from marsdask.compat.keywords import LeftOut, Named, Only, Renamed, Way, taking
 
 
-@pytest.fixture(autouse=True)
-def offered() -> Iterator[None]:
-    before = {kind: dict(vars(kind)) for kind in keywords.KEYWORDS}
-    old.offer()
-    old.offer()
-    yield
-    old.withdraw()
-    assert {kind: dict(vars(kind)) for kind in keywords.KEYWORDS} == before
+def added(first: int, second: int = 0) -> int:
+    return first + second
 
 
-#: By what they warn of: what programs do, and what pandas does today.
-CALLS: dict[str, tuple[Callable[[Any], Any], Any]] = {
-    "DataFrame.sum(level=)": (lambda d: d.sum(level=0), RAW.groupby(level=0).sum()),
-    "Series.kurt(level=)": (lambda d: d["a"].kurt(level=0), RAW["a"].groupby(level=0).kurt()),
-    "DataFrame.all(level=)": (lambda d: d.all(level=0), RAW.groupby(level=0).all()),
-    "DataFrame.fillna(method=)": (lambda d: d.fillna(method="pad", limit=1), RAW.ffill(limit=1)),
-    "Series.fillna(method=)": (lambda d: d["a"].fillna(method="bfill"), RAW["a"].bfill()),
-    "DataFrame.fillna(downcast=)": (lambda d: d.fillna(0, downcast=None), RAW.fillna(0)),
-    "DataFrame.where(try_cast=)": (lambda d: d.where(d > 1, try_cast=False), RAW.where(RAW > 1)),
-    "Series.mask(errors=)": (
-        lambda d: d["b"].mask(d["b"] > 1, errors="raise"),
-        RAW["b"].mask(RAW["b"] > 1),
-    ),
-    "DataFrame.rolling(axis=)": (lambda d: d.rolling(2, axis=0).sum(), RAW.rolling(2).sum()),
-    "DataFrame.expanding(center=)": (
-        lambda d: d.expanding(2, center=False).sum(),
-        RAW.expanding(2).sum(),
-    ),
-    "DataFrame.set_axis(inplace=)": (
-        lambda d: d.set_axis(["x", "y"], axis=1, inplace=False),
-        RAW.set_axis(["x", "y"], axis=1),
-    ),
-    "Series.apply(convert_dtype=)": (
-        lambda d: d["b"].apply(str, convert_dtype=True),
-        RAW["b"].apply(str),
-    ),
-    "Series.map(arg=)": (lambda d: d["b"].map(arg={1.0: 5.0}), RAW["b"].map({1.0: 5.0})),
-    "DataFrame.pct_change(limit=)": (
-        lambda d: d[["b"]].pct_change(limit=None),
-        RAW[["b"]].pct_change(),
-    ),
-    "to_datetime(infer_datetime_format=)": (
-        lambda d: old.to_datetime(d["b"], infer_datetime_format=True),
-        pd.to_datetime(RAW["b"]),
-    ),
-    "date_range(closed=)": (
-        lambda d: old.date_range("2020-01-01", "2020-01-04", closed="left"),
-        pd.date_range("2020-01-01", "2020-01-04", inclusive="left"),
-    ),
+OLD: dict[str, Any] = {
+    "left": LeftOut("leave it out"),
+    "renamed": Renamed("second"),
+    "way": Way(("slow", "fast")),
+    "only": Only((None, False), "use True elsewhere"),
+    "named": Named("second"),
 }
 
 
-@pytest.mark.parametrize("words", CALLS)
-def test_removed_keywords(words: str) -> None:
-    """They do what they did, and warn of the word of today."""
-    call, expected = CALLS[words]
-    with pytest.warns(DeprecationWarning, match="is gone from pandas: ") as seen:
-        found = call(md.DataFrame(RAW, chunk_size=2)).execute().fetch()
-    assert str(seen[0].message).startswith(f"{words} is gone")
-    assert seen[0].filename == __file__
-    check: dict[type, Any] = {
-        pd.DataFrame: pd.testing.assert_frame_equal,
-        pd.Series: pd.testing.assert_series_equal,
-    }
-    check.get(type(expected), pd.testing.assert_index_equal)(found, expected)
-
-
-def test_lines_of_files(tmp_path: Any) -> None:
-    """The end of lines is chosen by its old name."""
-    with pytest.warns(DeprecationWarning, match="lineterminator="):
-        lazy: Any = md.DataFrame(RAW).to_csv(tmp_path / "file.csv", line_terminator="\r\n")
-    lazy.execute()
-    assert (tmp_path / "file.csv").read_bytes().count(b"\r\n") == 5
+@pytest.mark.parametrize(
+    ("given", "result", "warns"),
+    [
+        ({"left": None}, 1, True),
+        ({"renamed": 3}, 4, True),
+        ({"way": "fast"}, 1, False),
+        ({"only": False, "way": "slow"}, 1, False),
+        ({"named": 5}, 6, False),
+        ({"named": None}, 1, False),
+        ({"second": 2}, 3, False),
+    ],
+    ids=str,
+)
+def test_keywords(given: dict[str, Any], result: int, warns: bool) -> None:
+    """Each has its effect, and what is gone warns."""
+    func = taking(added, "added", OLD)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        assert func(1, **given) == func(first=1, **given) == result
+    assert [str(item.message).startswith("added(") for item in seen] == [True] * 2 * warns
 
 
 @pytest.mark.parametrize(
-    "call",
+    ("given", "error", "words"),
     [
-        lambda d: d.align(d, method="ffill"),
-        lambda d: d.rolling(2, axis=1),
-        lambda d: d.sum(level=0, axis=1),
-        lambda d: d.ffill(downcast="infer"),
-        lambda d: d.set_axis(["x", "y"], axis=1, inplace=True),
+        ({"way": "guess"}, ValueError, "way must be one of 'slow', 'fast', got 'guess'"),
+        ({"only": True}, NotImplementedError, "only=True is not supported; use True elsewhere"),
+        ({"nope": 1}, TypeError, "nope"),
     ],
-    ids=["align", "rolling", "sum", "ffill", "set_axis"],
+    ids=str,
 )
-def test_without_a_counterpart(call: Any) -> None:
-    """They say what to use."""
-    with (
-        pytest.warns(DeprecationWarning, match="is gone"),
-        pytest.raises(NotImplementedError, match=r"fill|transpose|groupby|astype|assign"),
-    ):
-        call(md.DataFrame(RAW))
-
-
-def test_fillna_takes_one_of_both() -> None:
-    """A value or a method, and a method that there is."""
-    for how in ({"value": 0, "method": "ffill"}, {"method": "guess"}):
-        with (
-            pytest.warns(DeprecationWarning, match="is gone"),
-            pytest.raises(ValueError, match="method"),
-        ):
-            md.DataFrame(RAW).fillna(**how)
-
-
-def test_several_old_keywords_in_one_call() -> None:
-    """Each is blamed on the call's line, in the order of the table."""
-    with pytest.warns(DeprecationWarning, match="is gone") as seen:
-        found = md.DataFrame(RAW).fillna(None, downcast=None, method="ffill")
-    assert [str(one.message).partition("=")[0] for one in seen] == [
-        "DataFrame.fillna(method",
-        "DataFrame.fillna(downcast",
-    ]
-    assert {one.filename for one in seen} == {__file__}
-    pd.testing.assert_frame_equal(found.to_pandas(), RAW.ffill())
+def test_bad_keywords(given: dict[str, Any], error: type[Exception], words: str) -> None:
+    """They are refused by name."""
+    with pytest.raises(error, match=words):
+        taking(added, "added", OLD)(1, **given)

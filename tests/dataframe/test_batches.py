@@ -84,7 +84,7 @@ def test_one_run_of_rows_at_a_time():
         marsdask.new_session(default=False) as session,
         marsdask.option_context({"coalesce": False}),
     ):
-        lazy = md.Series(np.arange(100), session, chunk_size=10)
+        lazy = md.Series(np.arange(100), session=session, chunk_size=10)
         gathered = mock.Mock(side_effect=session.scheduler.gather)
         with mock.patch.object(session.scheduler, "gather", gathered):
             values = iter(lazy)

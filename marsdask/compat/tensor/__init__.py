@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import warnings
 from typing import Any, Final
+from typing import cast as typed
 
 import numpy as np
 
 import marsdask.tensor as mt
+from marsdask.core.collection import Collection
 
 from . import linalg, random, special  # noqa: F401 - what ``mars.tensor`` has of these names
 
@@ -21,6 +23,14 @@ def _msort(a: Any) -> Any:
     """Sort along the first axis."""
     return mt.sort(a, axis=0)
 
+
+def around(a: Any, decimals: int = 0, out: Any = None) -> Any:
+    """Round numbers; those of a frame stay a frame. See numpy.round."""
+    is_frame = out is None and isinstance(a, Collection) and a.handles_ufuncs
+    return typed("Any", a).round(decimals) if is_frame else mt.around(a, decimals, out)
+
+
+round = around
 
 #: What NumPy calls them since, and what they are.
 REMOVED: Final[dict[str, tuple[str, Any]]] = {
@@ -50,7 +60,7 @@ REMOVED: Final[dict[str, tuple[str, Any]]] = {
     "cumproduct": ("cumprod", mt.cumprod),
     "sometrue": ("any", mt.any),
     "alltrue": ("all", mt.all),
-    "round_": ("round", mt.around),
+    "round_": ("round", around),
     "trapz": ("trapezoid", mt.trapezoid),
     "row_stack": ("vstack", mt.vstack),
     "in1d": ("isin", _in1d),

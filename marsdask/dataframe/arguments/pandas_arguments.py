@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Collection
 from functools import partial, wraps
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,6 +13,8 @@ import pandas as pd
 from pandas.api.types import is_dict_like
 
 from marsdask.scheduler.errors import did_you_mean
+
+from .positions import code_of, parameters_of, positions
 
 T = TypeVar("T", bound=type)
 
@@ -30,36 +32,33 @@ def checked_arguments(*models: type) -> Callable[[T], T]:
         for name, member in list(vars(cls).items()):
             if name.startswith("_") or not isinstance(member, FunctionType):
                 continue
-            codes = [code for model in models if (code := _code(getattr(model, name, None)))]
-            if codes:
+            theirs = [getattr(model, name, None) for model in models]
+            if any(map(code_of, theirs)):
                 # Two names of one method stay names of one method.
-                face = faces.setdefault(member, _checked(member, name, codes))
+                face = faces.setdefault(member, _checked(member, name, theirs))
                 setattr(cls, name, face)
         return cls
 
     return decorate
 
 
-def _code(func: Any) -> CodeType | None:
-    return getattr(inspect.unwrap(func), "__code__", None) if callable(func) else None
-
-
-def _names(code: CodeType) -> frozenset[str]:
-    return frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
-
-
-def _checked(method: Any, name: str, codes: list[CodeType]) -> Any:
-    own = _code(method)
-    theirs = frozenset[str]().union(*map(_names, codes))
+def _checked(method: Any, name: str, models: list[Any]) -> Any:
+    own = code_of(method)
+    codes = [code for code in map(code_of, models) if code is not None]
+    theirs = frozenset[str]().union(*map(parameters_of, codes))
     forwarding = own is not None and bool(own.co_flags & _KEYWORDS)
     anything = not forwarding or any(code.co_flags & _KEYWORDS for code in codes)
-    names = theirs if own is None else theirs | _names(own)
+    names = theirs if own is None else theirs.union(parameters_of(own))
     in_place = "inplace" in theirs
-    tells = own is not None and "inplace" in _names(own)  # its result depends on that
+    tells = own is not None and "inplace" in parameters_of(own)  # its result depends on that
+    by_axes = [positions(method, model, name, bound=1) for model in models]
 
     @wraps(method)
     def face(*args: Any, **kwargs: Any) -> Any:
         changes = False
+        places = by_axes[-1 if args and type(args[0]).__name__ == "Series" else 0]
+        if places is not None:
+            args, kwargs = places.named(args, kwargs)
         if kwargs:
             if in_place and "inplace" in kwargs:
                 changes = kwargs["inplace"] if tells else kwargs.pop("inplace")
@@ -84,9 +83,9 @@ def _refuse_unknown(name: str, given: Collection[str], known: Collection[str]) -
 
 def check_names(name: str, given: Collection[str], model: Any) -> None:
     """Raise for names of arguments that a function of pandas does not take."""
-    code = _code(model)
+    code = code_of(model)
     if code is not None:
-        _refuse_unknown(name, given, _names(code))
+        _refuse_unknown(name, given, parameters_of(code))
 
 
 #: Methods that return the object which they change in place; others return nothing.

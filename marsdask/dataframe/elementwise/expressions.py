@@ -351,7 +351,7 @@ def evaluate_variables(
 ) -> Any:
     """Evaluate an expression of frames, series and numbers by the names of variables.
 
-    See pandas.eval. ``resolvers`` and assignments to a ``target`` are not supported.
+    See pandas.eval. ``level`` is not supported, nor is ``inplace``.
 
     Parameters
     ----------
@@ -363,8 +363,12 @@ def evaluate_variables(
         pandas's argument, which changes nothing.
     local_dict, global_dict : dict, optional
         What names mean; by default, the local and global variables where it is called.
-    resolvers, level, target, inplace
+    resolvers : sequence of dict
+        What names mean before all else.
+    level, inplace
         Not supported.
+    target : DataFrame, optional
+        A frame of which a copy gets the columns that are assigned.
 
     Returns
     -------
@@ -385,10 +389,9 @@ def evaluate_variables(
     [False, True]
     """
     check_engine(parser, engine)
-    if len(resolvers) or level or target is not None or inplace:
+    if level or inplace:
         raise NotImplementedError(
-            "eval() with resolvers, level or target is not supported; use local_dict=, or eval() "
-            "of a frame"
+            "eval() with level or inplace is not supported; use local_dict=, and assign the result"
         )
     if "@" in expr:
         raise SyntaxError(
@@ -396,13 +399,24 @@ def evaluate_variables(
             "without it"
         )
     options = {"local_dict": local_dict, "global_dict": global_dict}
-    evaluation = VariableEvaluation(None, {}, parser, scopes=scopes_of_caller(options))
+    assigned: dict[str, Any] = {}
+    scopes = [assigned, *resolvers, *scopes_of_caller(options)]
+    evaluation = VariableEvaluation(None, {}, parser, scopes=scopes)
     lines = evaluation.parsed(expr.strip())
-    if len(lines) != 1 or not isinstance(lines[0], ast.Expr):
-        raise NotImplementedError(
-            "eval() of assignments or of several lines is not supported; use eval() of a frame"
-        )
-    return evaluation.value(lines[0].value)
+    if len(lines) == 1 and isinstance(lines[0], ast.Expr):
+        return evaluation.value(lines[0].value)
+    for line in lines:
+        if not isinstance(line, ast.Assign) or not isinstance(line.targets[0], ast.Name):
+            raise ValueError(
+                "Multi-line expressions are only valid if all expressions contain an assignment"
+            )
+        if target is None:
+            raise ValueError("cannot assign without a target object")
+        assigned[line.targets[0].id] = evaluation.value(line.value)
+    frame = target.copy()
+    for name, value in assigned.items():
+        frame[name] = value
+    return frame
 
 
 def evaluate(frame: DataFrame, expr: str, **options: Any) -> DataFrame | Series:

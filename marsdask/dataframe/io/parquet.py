@@ -26,6 +26,7 @@ from ..relations.relation import Table
 from ..relations.scans import scan
 from ..storage.files import (
     Files,
+    Storage,
     expand_paths,
     folder_of,
     is_remote,
@@ -50,6 +51,7 @@ from ..storage.row_groups import (
 )
 from ..whole.fallback import function_with_fallback
 from .pandas_readers import is_buffer, read_buffer
+from .partitions import check_appended, next_number, write_partitioned
 from .write import in_folder, write_buffer, write_files
 
 if TYPE_CHECKING:
@@ -401,16 +403,25 @@ def to_parquet_file(block: Any, target: Any, *, first: bool, **options: Any) -> 
     block.to_parquet(target, **options)
 
 
-def _check_supported(append: bool, options: dict[str, Any]) -> None:
-    if options.get("partition_cols") or options.get("partition_on"):
+def _partition_columns(options: dict[str, Any]) -> Any:
+    """Return the columns whose values are folders, which are taken from the options."""
+    if options.pop("write_metadata_file", False):
         raise NotImplementedError(
-            "to_parquet(partition_cols=) is not supported; use to_parquet() for each value"
+            "to_parquet(write_metadata_file=True) is not supported; readers need no such file"
         )
-    if append or options.pop("write_metadata_file", False):
-        raise NotImplementedError(
-            "to_parquet(append=True) and write_metadata_file=True are not supported; use "
-            "name_function= to write beside other files"
-        )
+    for unsaid in ("compute_kwargs", "ignore_divisions"):
+        options.pop(unsaid, None)
+    named = [options.pop(name, None) for name in ("partition_cols", "partition_on")]
+    return named[0] or named[1]
+
+
+def appending(
+    frame: Any, folder: str, storage: Storage, name_function: Callable[[int], str] | None
+) -> Callable[[int], str]:
+    """Return what names files beside those of an earlier writing, whose columns are checked."""
+    check_appended(frame, folder, storage, ())
+    first = next_number(folder, storage)
+    return name_function or (lambda number: f"part-{first + number:06d}.parquet")
 
 
 def to_parquet(
@@ -441,7 +452,7 @@ def to_parquet(
     overwrite : bool
         Whether to remove the files that lie in the folder, once the new ones are complete.
     append : bool
-        Not supported.
+        Whether the files of an earlier writing stay, if they have the same columns.
     write_index : bool, optional
         Dask's name of ``index``: whether to write the row labels.
     name_function : callable, optional
@@ -452,34 +463,37 @@ def to_parquet(
     filesystem : filesystem of fsspec or pyarrow, optional
         Where the path lies.
     **options
-        Other arguments of pandas.DataFrame.to_parquet.
+        Other arguments of pandas.DataFrame.to_parquet: ``partition_cols`` (Dask's
+        ``partition_on``) are columns whose values are the names of folders.
 
     Raises
     ------
-    NotImplementedError
-        For ``append`` and ``partition_cols``.
     FileExistsError
         If the folder has files of other names, which would be read with the new ones.
+    ValueError
+        If ``append`` meets files of other columns.
     """
-    _check_supported(append, options)
-    for unsaid in ("compute_kwargs", "partition_on", "ignore_divisions"):
-        options.pop(unsaid, None)
+    columns = _partition_columns(options)
     index = options.pop("index", write_index)
     if hasattr(path, "write"):
         write_buffer(frame, to_parquet_file, path, compute, index=index, **options)
         return None
     options["index"] = labels_as_columns(frame.node) if index is None else index
     storage = storage_of(storage_options, filesystem)
-    pattern = in_folder(located(path, storage), "*" if name_function else "part-*.parquet")
+    folder = located(path, storage)
+    how: Any = {"storage": storage, "compute": compute, "overwrite": overwrite}
+    if columns:
+        return write_partitioned(frame, folder, columns, options, appends=append, **how)
+    if append:
+        name_function = appending(frame, folder, storage, name_function)
+    pattern = in_folder(folder, "*" if name_function else "part-*.parquet")
     return write_files(
         frame,
         to_parquet_file,
         pattern,
         options,
-        storage=storage,
         name_function=name_function,
-        compute=compute,
-        overwrite=overwrite,
         read=pd.read_parquet,
-        alone=name_function is None and "*" not in located(path, storage),
+        alone=name_function is None and "*" not in folder,
+        **how,
     )

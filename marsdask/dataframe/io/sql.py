@@ -277,7 +277,7 @@ def read_sql(sql: str, con: Any, index_col: Any = None, **options: Any) -> DataF
         Arguments of ``read_sql_query`` or ``read_sql_table``.
     """
     reader = read_sql_query if re.search(r"[\s(*]", sql.strip()) else read_sql_table
-    frame: DataFrame = reader(sql, con, index_col, **options)
+    frame: DataFrame = reader(sql, con, index_col=index_col, **options)
     return frame
 
 

@@ -9,7 +9,7 @@ from typing import cast as typed
 
 import numpy as np
 import pandas as pd
-from pandas.api.typing import DataFrameGroupBy, TimeGrouper
+from pandas.api.typing import DataFrameGroupBy, SeriesGroupBy, TimeGrouper
 
 from marsdask.core.arguments import in_memory, listed_names
 from marsdask.core.display.suggestions import suggesting_methods
@@ -18,7 +18,7 @@ from marsdask.core.public import public_methods
 from marsdask.tensor.tensor import method
 
 from ..arguments.dask_arguments import IGNORED_OF_GROUPS, ignore_arguments
-from ..arguments.pandas_arguments import check_names, named_pairs
+from ..arguments.pandas_arguments import check_names, checked_arguments, named_pairs
 from ..elementwise.exemplars import keys_in_one_type
 from ..elementwise.filter import Filter
 from ..elementwise.rowwise import NewLabels, column_of, rowwise, with_columns
@@ -110,6 +110,7 @@ def _row_method(name: str) -> AggregationMethod:
 
 
 @ignore_arguments(IGNORED_OF_GROUPS)
+@checked_arguments(DataFrameGroupBy, SeriesGroupBy)
 @suggesting_methods
 @public_methods
 @with_fallback
@@ -299,8 +300,7 @@ class GroupBy(MadeOfRows, Generic[R, C]):
         if func is None and self.ndim == 1:
             raise TypeError("transform() missing 1 required positional argument: 'func'")
         kwargs = named_pairs(kwargs) if func is None else kwargs
-        rows: R = self._rows(self._call(GroupByCall, "transform", (func, *args), kwargs))
-        return rows
+        return typed("R", self._rows(self._call(GroupByCall, "transform", (func, *args), kwargs)))
 
     def filter(self, func: Callable[..., Any], dropna: bool = True, *args: Any, **kwargs: Any) -> R:
         """Return the rows of the groups for which a function is true.

@@ -510,6 +510,9 @@ def reindex(
         by_column = by_column or index is not None
         index, columns = (index, labels) if by_column else (labels, columns)
     options.pop("copy", None)
+    fill: Any = options.get("fill_value")
+    if fill.node.chunks if isinstance(fill, Collection) else pd.api.types.is_list_like(fill):
+        raise ValueError("fill_value must be a scalar")
     if pd.api.types.is_list_like(options.get("tolerance")):
         raise NotImplementedError(
             "reindex(tolerance=) takes one distance for all labels; call it for each of several"

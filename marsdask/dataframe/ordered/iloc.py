@@ -79,7 +79,13 @@ class Row(FrameNode):
         sample = one_row(self.a.meta)
         if isinstance(sample, pd.DataFrame):
             return sample.iloc[0].iloc[:0].rename(None)
-        return np.empty((), sample.dtype if isinstance(sample.dtype, np.dtype) else object)
+        value = np.empty((), sample.dtype if isinstance(sample.dtype, np.dtype) else object)
+        if not isinstance(sample.dtype, np.dtype):
+            ordered = isinstance(sample.dtype, pd.CategoricalDtype)
+            categories: Any = sample.dtype.categories if ordered else ()
+            # Operators are tried with it.
+            value[()] = categories[0] if len(categories) else sample.iloc[0]
+        return value
 
     @property
     def chunks(self) -> Chunks:

@@ -134,7 +134,10 @@ class FrameReduction(FrameNode):
         dtype = self.a.meta.dtype
         if self.recipe in {"min", "max"} and isinstance(dtype, pd.StringDtype):
             whole = None if none else ""  # of all missing ones, pandas has a NaN
-        no_text = whole is None or (isinstance(whole, str) and not whole)
+        by_category = self.recipe in {"min", "max"} and isinstance(dtype, pd.CategoricalDtype)
+        if by_category and len(dtype.categories) and not none:
+            whole = dtype.categories[0]
+        no_text = whole is None or (isinstance(whole, str) and (by_category or not whole))
         meta = np.zeros((), object if no_text else np.asarray(whole).dtype)
         if meta.dtype == object:
             meta[()] = whole  # such as a time: types of later results depend on it

@@ -232,12 +232,13 @@ def codes_of(block: Any, values: Any) -> Any:
 @public_call
 @function_with_fallback
 def factorize(
-    values: Any, sort: bool = False, use_na_sentinel: bool = True
+    values: Any, sort: bool = False, use_na_sentinel: bool = True, size_hint: int | None = None
 ) -> tuple[Tensor, Index]:
     """Return the number of each value among the distinct ones, and these. See pandas.factorize.
 
-    Computes the distinct values at the call.
+    Computes the distinct values at the call, so that ``size_hint`` has no effect.
     """
+    del size_hint
     if not is_lazy(values):
         codes, distinct = of_memory("factorize", values, sort, use_na_sentinel)
         return as_lazy(codes), as_lazy(distinct)

@@ -10,6 +10,7 @@ import pandas as pd
 from marsdask.core.collection import wrap
 from marsdask.core.public import public_call
 
+from ..arguments.positions import in_positions_of
 from ..create import in_memory
 from .many_labels import many_labels
 
@@ -36,6 +37,7 @@ def _lazy(
 
 
 @public_call
+@in_positions_of(pd.date_range)
 def date_range(
     start: Any = None,
     end: Any = None,
@@ -50,6 +52,7 @@ def date_range(
 
 
 @public_call
+@in_positions_of(pd.bdate_range)
 def bdate_range(
     start: Any = None,
     end: Any = None,
@@ -64,6 +67,7 @@ def bdate_range(
 
 
 @public_call
+@in_positions_of(pd.timedelta_range)
 def timedelta_range(
     start: Any = None,
     end: Any = None,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import decimal
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from pandas.api.extensions import ExtensionDtype
 
 #: The number of rows of a sample.
@@ -74,9 +77,25 @@ def column(dtype: Any) -> Any:
         values = ["a", None, "b", ""]
     elif isinstance(dtype, pd.CategoricalDtype) and len(dtype.categories):
         values = pd.Categorical.from_codes([0, -1, len(dtype.categories) - 1, -1], dtype=dtype)
+    elif isinstance(dtype, pd.ArrowDtype):
+        values = _of_arrow(dtype.pyarrow_dtype)
     elif isinstance(dtype, ExtensionDtype) and not isinstance(dtype, pd.SparseDtype):
         values = [dtype.na_value] * ROWS
     return pd.Series(values, dtype=dtype)
+
+
+def _of_arrow(kind: Any) -> list[Any]:
+    """Return a few values of a type of Arrow's that is neither of numbers nor of times."""
+    types = pa.types
+    if types.is_string(kind) or types.is_large_string(kind):
+        return ["a", None, "b", ""]
+    if types.is_binary(kind) or types.is_large_binary(kind):
+        return [b"a", None, b"b", b""]
+    if types.is_date(kind):
+        return [dt.date(1970, 1, 1), None, dt.date(1970, 1, 2), None]
+    if types.is_decimal(kind):
+        return [decimal.Decimal(0), None, decimal.Decimal(0), None]
+    return [None] * ROWS
 
 
 def row(meta: pd.DataFrame) -> Any:

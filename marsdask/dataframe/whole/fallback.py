@@ -16,6 +16,7 @@ from marsdask.core.collection import Collection
 from marsdask.core.config import options
 from marsdask.core.public import OPERATORS, REFLECTED
 
+from ..arguments.positions import in_positions_of
 from .calls import called_by_pandas, falls_back, function_by_pandas, set_by_pandas
 from .missing_names import UnsupportedNameError, missing_name
 from .origin import Access, remember
@@ -65,7 +66,7 @@ def function_with_fallback(func: F) -> F:
 
         return _tried(func, func.__name__, args, kwargs, fall_back)
 
-    return face  # type: ignore[return-value]
+    return in_positions_of(getattr(pd, func.__name__, None))(face)  # type: ignore[return-value]
 
 
 def missing_attribute(obj: Any, name: str, theirs: type, way: str) -> Any:

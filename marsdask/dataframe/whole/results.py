@@ -18,7 +18,7 @@ from marsdask.core.registry import class_of
 OF_LAZY_SCALARS = {
     *("sum", "prod", "product", "mean", "median", "min", "max", "var", "std", "sem", "skew"),
     *("kurt", "kurtosis", "any", "all", "count", "nunique", "idxmin", "idxmax", "argmin", "argmax"),
-    *("corr", "cov", "autocorr", "dot", "quantile", "agg", "aggregate", "__getitem__"),
+    *("corr", "cov", "autocorr", "dot", "quantile", "agg", "aggregate", "cat", "__getitem__"),
 }
 
 #: Classes of pandas whose methods need all rows: their objects are handed on with lazy results.

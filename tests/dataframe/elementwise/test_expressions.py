@@ -91,13 +91,18 @@ def test_expressions_of_variables():
     assert md.eval("x * LIMIT", local_dict={"x": 3}) == pd.eval("x * LIMIT", local_dict={"x": 3})
     size = 7
     equal(md.eval("lazy.k + size - y", global_dict={"y": 2}), frame.k + size - 2)
+    equal(md.eval("lazy.k + z", resolvers=({"z": 4},)), frame.k + 4)
+    lines = "p = lazy.k * 2\nq = p + size"
+    equal(md.eval(lines, target=lazy), frame.assign(p=frame.k * 2, q=frame.k * 2 + size))
+    assert "p" not in lazy.columns
     with pytest.raises(pd.errors.UndefinedVariableError, match="LIMIT"):
         md.eval("LIMIT + y", global_dict={"y": 2})
     for error, words, call in [
         (pd.errors.UndefinedVariableError, "nope", lambda: md.eval("nope + 1")),
         (SyntaxError, "not allowed", lambda: md.eval("@lazy + 1")),
-        (NotImplementedError, "eval\\(\\) of a frame", lambda: md.eval("a = lazy")),
-        (NotImplementedError, "local_dict", lambda: md.eval("lazy", resolvers=({},))),
+        (ValueError, "without a target", lambda: md.eval("a = lazy")),
+        (ValueError, "Multi-line", lambda: md.eval("a = lazy\nlazy.k", target=lazy)),
+        (NotImplementedError, "local_dict", lambda: md.eval("lazy", level=1)),
     ]:
         with pytest.raises(error, match=words):
             call()

@@ -87,7 +87,7 @@ def test_batches_are_made_when_they_are_read():
     """Not before, and not again."""
     options = {"coalesce": False}
     with marsdask.new_session(default=False) as session, marsdask.option_context(options):
-        lazy = md.DataFrame(table(20), session, chunk_size=2)
+        lazy = md.DataFrame(table(20), session=session, chunk_size=2)
         gathered = mock.Mock(side_effect=session.scheduler.gather)
         reader = pa.RecordBatchReader.from_stream(lazy)
         with mock.patch.object(session.scheduler, "gather", gathered):

@@ -85,8 +85,6 @@ def test_bad_input(tmp_path, folder):
         md.read_parquet(folder, columns=["nope"])
     with pytest.raises(FileNotFoundError, match=r"nope"):
         md.read_parquet("memory://nope/x.parquet")
-    with pytest.raises(NotImplementedError, match="partition_cols"):
-        md.DataFrame(table(3)).to_parquet(tmp_path / "out", partition_cols=["k"])
 
 
 @pytest.fixture

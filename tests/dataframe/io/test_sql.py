@@ -45,7 +45,7 @@ def test_ranges_of_a_column(uri: str, column: str) -> None:
     if column == "u":
         lengths: Any = lazy.map_partitions(len).compute()
         assert lengths.tolist() == [5, 5, 5, 5]
-        theirs = md.read_sql_table("t", uri, "u", npartitions=2, limits=(0, 20))
+        theirs = md.read_sql_table("t", uri, index_col="u", npartitions=2, limits=(0, 20))
         lengths = theirs.map_partitions(len).compute()
         assert lengths.tolist() == [10, 10]
         equal(theirs, FRAME.set_index("u"))

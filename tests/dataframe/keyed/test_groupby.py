@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -495,3 +496,28 @@ def test_a_tuple_chooses_no_columns(columns, key):
     for rows in (frame, md.DataFrame(frame)):
         with pytest.raises(ValueError, match="Cannot subset columns with a tuple"):
             rows.groupby(columns[0])[key]
+
+
+#: Types of keys that a sample of rows has to have.
+KEY_TYPES: dict[str, Any] = {
+    "arrow": pd.ArrowDtype(pa.string()),
+    "arrow, bytes": pd.ArrowDtype(pa.binary()),
+    "string": pd.StringDtype(),
+    "object": np.dtype(object),
+    "category": pd.CategoricalDtype(["a", "b"]),
+}
+
+
+@pytest.mark.parametrize("name", KEY_TYPES)
+def test_functions_of_groups_by_type_of_key(name):
+    """What a function returns is found from a sample that has groups."""
+    raw = pd.DataFrame({"a": [1, 2, 1], "b": ["a", "b", "a"]}).astype({"b": KEY_TYPES[name]})
+    lazy = md.DataFrame(raw, chunk_size=2)
+    for func in (
+        lambda rows: rows.a.sum(),
+        lambda rows: rows,
+        lambda rows: rows.a.head(1),
+        lambda rows: rows[["a"]].sum(),
+    ):
+        expected = raw.groupby("b", observed=True).apply(func)
+        equal(lazy.groupby("b", observed=True).apply(func), expected)

@@ -12,7 +12,7 @@ import pytest
 import marsdask.dataframe as md
 import marsdask.tensor as mt
 from marsdask.compat import dataframe as old
-from marsdask.compat import frame_methods
+from marsdask.compat.frames import methods as frame_methods
 
 RAW = pd.DataFrame({"a": [1.0, 2.0, 2.0], "b": [1, 1, 2]})
 
@@ -68,7 +68,6 @@ def test_facts(offered: Any) -> None:
         (lambda frame: frame.to_gpu(), "frames in a GPU"),
         (lambda frame: frame.to_vineyard(), "vineyard is not supported"),
         (old.read_ray_dataset, "Ray is not supported"),
-        (lambda frame: old.ArrowListDtype(), "pandas.ArrowDtype"),
     ],
 )
 def test_refusals(offered: Any, refused: Any, words: str) -> None:

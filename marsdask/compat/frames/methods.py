@@ -6,8 +6,13 @@ from collections.abc import Callable
 from typing import Any, Final, NoReturn
 
 import marsdask.dataframe as md
+from marsdask.core.arguments import with_values
+from marsdask.dataframe.accessors.accessor import Accessor
 from marsdask.dataframe.keyed.groupby import GroupBy
+from marsdask.dataframe.whole.origin import Origin, origin_of
 from marsdask.session import ensure_session
+
+from .calls import cartesian_chunk
 
 _VINEYARD: Final = "vineyard is not supported; use to_parquet() and read_parquet()"
 _RAY: Final = "Ray is not supported; use to_parquet() and read_parquet()"
@@ -63,14 +68,6 @@ def read_ray_dataset(*args: Any, **options: Any) -> NoReturn:
 read_raydataset = read_ray_mldataset = to_ray_dataset = to_ray_mldataset = read_ray_dataset
 
 
-def ArrowStringDtype(*args: Any, **options: Any) -> NoReturn:  # noqa: N802 - a class of Mars's
-    """Raise: pandas has types of Arrow itself."""
-    raise NotImplementedError("use pandas's own types of Arrow: pandas.ArrowDtype, StringDtype")
-
-
-ArrowStringArray = ArrowListDtype = ArrowListArray = ArrowStringDtype
-
-
 def to_gpu(*args: Any, **options: Any) -> NoReturn:
     """Raise: there are no frames in a GPU."""
     raise NotImplementedError("frames in a GPU are not supported; use to_cudf of a Dask frame")
@@ -111,11 +108,43 @@ def _series_from_tensor(series: Any, in_tensor: Any, index: Any = None, name: An
     return type(series)(in_tensor, index=index, name=name)
 
 
+def execute_groups(groups: Any, session: Any = None, **options: Any) -> Any:
+    """Execute the rows that are grouped, and return the groups."""
+    del options
+    origin = origin_of(groups)
+    if origin is None:
+        raise NotImplementedError("execute() of these groups is not supported; execute the rows")
+    origin.source.execute(session)
+    return groups
+
+
+def fetch_groups(groups: Any, session: Any = None, **options: Any) -> Any:
+    """Return the groups of pandas, with all rows."""
+    del options
+    origin = origin_of(execute_groups(groups, session))
+    assert origin is not None
+    source, accesses = with_values(origin)
+    return Origin(source, accesses).result()
+
+
+def join_texts(
+    accessor: Any, others: Any = None, sep: Any = None, na_rep: Any = None, join: str = "left"
+) -> Any:
+    """Return the texts of rows behind each other, lazily where that is one text."""
+    found = accessor._attribute("cat")(others, sep=sep, na_rep=na_rep, join=join)
+    return md.Series([found]).iloc[0] if isinstance(found, str) else found
+
+
 def _kurtosis(groups: Any, **options: Any) -> Any:
     return groups.kurt(**options)
 
 
-_COMMON: Final = {"fetch_log": fetch_log, "fetch_infos": fetch_infos, "to_gpu": to_gpu}
+_COMMON: Final[dict[str, Callable[..., Any]]] = {
+    "cartesian_chunk": cartesian_chunk,
+    "fetch_log": fetch_log,
+    "fetch_infos": fetch_infos,
+    "to_gpu": to_gpu,
+}
 
 #: By class: the methods that frames get while the alias is installed.
 METHODS: Final[dict[type, dict[str, Callable[..., Any]]]] = {
@@ -127,7 +156,8 @@ METHODS: Final[dict[type, dict[str, Callable[..., Any]]]] = {
         "check_monotonic": check_monotonic,
         "fetch_log": fetch_log,
     },
-    GroupBy: {"kurtosis": _kurtosis},
+    Accessor: {"cat": join_texts},
+    GroupBy: {"execute": execute_groups, "fetch": fetch_groups, "kurtosis": _kurtosis},
 }
 
 

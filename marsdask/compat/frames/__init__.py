@@ -1,0 +1,1 @@
+"""What frames of Mars have, and ours lack: methods, calls and keywords."""
