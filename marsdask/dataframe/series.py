@@ -32,8 +32,8 @@ from .keyed import unique, value_counts
 from .labels import names
 from .labels.assignment import assign_loc
 from .labels.lazy_columns import series_of_lazy
-from .labels.loc import Loc, rows_sliced
-from .labels.masks import label_in_memory
+from .labels.loc import Loc, has_row, row_of_tuple, rows_sliced
+from .labels.masks import chosen_values, label_in_memory
 from .ordered import cumulative as scan
 from .ordered import rank
 from .plotting import histogram
@@ -129,6 +129,9 @@ class Series(FrameBase):
             return self._filtered(key)
         if isinstance(key, slice):
             return rows_sliced(self, key)
+        if isinstance(key, tuple) and self.node.meta.index.nlevels == 1 and ... not in key:
+            row: Series | Tensor = row_of_tuple(self, key)
+            return row
         rows: Series = Loc(self, flags=True)[key]
         return rows
 
@@ -142,7 +145,9 @@ class Series(FrameBase):
                 )
             self.iloc[:] = value
         else:
-            assign_loc(self, without_ellipsis(key, 1), value, strict=False)
+            key = without_ellipsis(key, 1)
+            value = chosen_values(key, value)
+            assign_loc(self, [key] if has_row(self, key) else key, value, strict=False)
 
     def to_frame(self, name: Any = no_default) -> DataFrame:
         """Return a DataFrame of this one column."""

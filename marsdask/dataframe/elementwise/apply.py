@@ -176,7 +176,7 @@ def without_values(found: Any, dtype: Any) -> Any:
 def user_call(obj: Any, name: str, *args: Any, meta: Any = None, **kwargs: Any) -> Any:
     """Return what a pandas method with a user's function gives, chunk by chunk."""
     node = obj.node
-    call, fails = UserCall(name, args, tuple(kwargs.items()), None), False
+    call, is_open = UserCall(name, args, tuple(kwargs.items()), None), False
     if meta is not None:
         like = declared(meta, node.meta)
     elif not any(node.chunks[0]):
@@ -185,13 +185,14 @@ def user_call(obj: Any, name: str, *args: Any, meta: Any = None, **kwargs: Any) 
         try:
             like = _guessed(call, node.meta)
         except Exception as error:  # noqa: BLE001  # whatever the function raises
-            like, fails = _guessed_of_text(call, node.meta, error), True
+            like, is_open = _guessed_of_text(call, node.meta, error), True
         _check_categories(like, name)
-    by_values = meta is None and callable(args[0]) and (fails or _tells_nothing(like, node.meta))
+    is_open |= meta is None and callable(args[0]) and exemplars.tells_no_unit(like, node.meta)
+    by_values = meta is None and callable(args[0]) and (is_open or _tells_nothing(like, node.meta))
     by_key = meta is None and name == "map" and _has_kinds(args[0], node.meta)
     guess = without_rows(like, node.meta)
     by_rows = meta is None and _tells_values(call, like, node.meta)
-    if by_rows or fails or (by_key and isinstance(like, pd.Series)):
+    if by_rows or is_open or (by_key and isinstance(like, pd.Series)):
         like = like.astype(object)
     kind = ValueCall if by_values else LookUp if by_key else RowCall if by_rows else UserCall
     call = kind(name, args, tuple(kwargs.items()), without_rows(like, node.meta))
@@ -207,7 +208,7 @@ def user_call(obj: Any, name: str, *args: Any, meta: Any = None, **kwargs: Any) 
         return exemplars.by_values(exemplars.constructed, rows)
     if by_rows:
         return exemplars.by_values(exemplars.Listed(guess), rows)
-    if fails:
+    if is_open:
         return exemplars.by_values(exemplars.Inferred(guess), rows)
     return exemplars.by_values(exemplars.inferred, rows) if by_values else rows
 
@@ -393,7 +394,8 @@ def apply_values(
     tells the type instead, as for DataFrames.
     """
     if isinstance(func, str):
-        return typed("Series", getattr(series, func)(*args, **kwargs))
+        method = getattr(series, func)
+        return typed("Series", method(*args, **kwargs) if callable(method) else method)
     if isinstance(func, np.ufunc) and not (args or kwargs):
         return typed("Series", rowwise(func, series))
     if isinstance(func, list | tuple | dict | pd.Series):

@@ -77,6 +77,13 @@ class Inferred(Listed):
         return inferred(block) if len(block) else super().__call__(block)
 
 
+def tells_no_unit(found: Any, meta: Any) -> bool:
+    """Tell whether results are times whose unit the texts, or other objects, of all rows decide."""
+    if not isinstance(found, pd.Series) or not isinstance(meta, pd.Series):
+        return False
+    return found.dtype.kind in "mM" and meta.dtype in (object, "str")
+
+
 def constructed(block: Any, labels: tuple[Any, ...] | None = None) -> Any:
     """Return objects, or columns of them, in the types that new objects of pandas have."""
     if block.ndim == 1:

@@ -33,6 +33,7 @@ from ..nodes.frame_node import (
     is_several,
     is_wide,
     join_labels,
+    rows_among,
 )
 from ..nodes.samples import row_of, rows_with_gaps, samples_of
 from ..nodes.traits import (
@@ -193,7 +194,7 @@ class Rowwise(FrameNode):
     @property
     def row_operands(self) -> tuple[Node, ...]:
         """The inputs that have its rows."""
-        return tuple(node for node in self.inputs if not is_row(node)) or self.inputs
+        return rows_among(self.inputs)
 
     @property
     def traits(self) -> Traits:

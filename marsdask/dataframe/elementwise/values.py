@@ -166,6 +166,8 @@ def _chosen(method: Method, obj: Any, cond: Any, other: Any, options: dict[str, 
         raise NotImplementedError(f"{name}(level=) is not supported; use reset_index()")
     if obj.ndim == 2 and isinstance(other, list | tuple | range) and np.ndim(other) == 1:
         options["axis"], other = 1, _of_columns(obj, other)
+    elif obj.ndim == 1 and isinstance(other, ROW_VALUES | pd.Index) and np.shape(other) == (1,):
+        other = other[0]  # for all rows
     elif other is not no_default:
         other = _beside(obj, other, name)
     # Whether a value was given decides what pandas makes of intervals.

@@ -70,6 +70,11 @@ class WindowCall(GroupByCall):
         """Group a frame, make windows and call their method."""
         kind, options = self.window
         selection = self.selection
+        if kind == "resample" and self._on is not None and selection is not ...:
+            # pandas finds the times of chosen columns by position, whatever the labels are.
+            others = tuple(pair for pair in options if pair[0] != "on")
+            call = dataclasses.replace(self, window=(kind, others))
+            return call(frame.set_index(self._on))
         columns = list(selection) if isinstance(selection, tuple) else [selection]
         if self._on is None or selection is ... or self._on in columns:
             windows = getattr(self.grouped(frame), kind)(**dict(options))

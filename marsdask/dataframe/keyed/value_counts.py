@@ -259,13 +259,18 @@ def _most_frequent(obj: Series, *, dropna: bool) -> Series:
     """Return the values of the largest count, in order of first occurrence."""
     counts = _counts(obj, dropna=dropna)
     most = counts[counts == counts.max()]
-    values: Series = rowwise(NewLabels(labels_as_values), most, name=obj.node.meta.name)
+    meta = obj.node.meta
+    bytes_of_width = meta.dtype if meta.dtype.kind == "S" else None
+    values: Series = rowwise(
+        NewLabels(labels_as_values), most, name=meta.name, dtype=bytes_of_width
+    )
     return values
 
 
-def labels_as_values(block: Any, name: Any) -> Any:
-    """Return the labels of rows as values, labelled from 0."""
-    return pd.Series(block.index, dtype=block.index.dtype, name=name)
+def labels_as_values(block: Any, name: Any, dtype: Any = None) -> Any:
+    """Return the labels of rows as values, labelled from 0; bytes of a width are no labels."""
+    labels = block.index if dtype is None else block.index.to_numpy()
+    return pd.Series(labels, dtype=dtype or block.index.dtype, name=name)
 
 
 def mode(series: Series, dropna: bool = True) -> Series:

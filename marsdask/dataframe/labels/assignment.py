@@ -34,6 +34,7 @@ from .masks import (
     check_label_kind,
     check_labels,
     check_levels,
+    check_no_list,
     check_within_intervals,
     column_places,
     columns_in,
@@ -43,9 +44,10 @@ from .masks import (
     is_other_kind,
     label_in_memory,
     listed_key,
+    positions_of_mask,
     slice_bounds,
 )
-from .numbered_rows import MANY_ROWS, numbers_of
+from .numbered_rows import MANY_ROWS, has_rows, is_empty_slice, numbers_of, takes_no_row
 
 MASK_LENGTH = "Boolean index has wrong length: {} instead of {}"
 VALUE_LENGTH = "cannot set using a list-like indexer with a different length than the value"
@@ -117,7 +119,9 @@ def assign_loc(obj: Any, key: Any, value: Any, *, strict: bool = True) -> None:
         places = column_places(obj.columns, columns)
         if -1 in places:
             return _assign_new(obj, columns, places, value, whole)
-    positions = _positions_of_mask(rows)
+    if obj.ndim == 2 and takes_no_row(obj, rows):
+        return None
+    positions = positions_of_mask(rows)
     mask = None if whole else _mask(obj, rows)
     by_mask = positions is not None or (mask is not None and mask is rows)
     if by_mask and obj.ndim == 2 and isinstance(columns, slice) and columns == slice(None):
@@ -154,6 +158,8 @@ def assign_iloc(obj: Any, key: Any, value: Any) -> None:
         raise TypeError("DataFrame indexer for .iloc is not supported")
     if isinstance(rows, slice) and rows == slice(None):
         return _put(obj, None, places, value, True, None)
+    if obj.ndim == 2 and is_empty_slice(rows):
+        return None
     is_empty = isinstance(rows, list) and not rows
     positions = rows if isinstance(rows, slice) else np.asarray(rows, int if is_empty else None)
     if isinstance(positions, np.ndarray) and positions.dtype == bool and positions.size:
@@ -164,12 +170,7 @@ def assign_iloc(obj: Any, key: Any, value: Any) -> None:
         mask = _mask_at(obj, positions)
     except IndexError as error:
         raise IndexError("iloc cannot enlarge its target object") from error
-    return _put(obj, mask, places, value, False, positions, chosen=_count(positions, len(obj)) > 0)
-
-
-def _count(positions: Any, length: int) -> int:
-    """Return how many rows are at positions, of which a list of them may be too long."""
-    return len(range(length)[positions]) if isinstance(positions, slice) else positions.size
+    return _put(obj, mask, places, value, False, positions, chosen=has_rows(positions, len(obj)))
 
 
 def _mask_at(obj: Any, positions: Any) -> Any:
@@ -220,6 +221,7 @@ def _labelled(value: Any, labels: pd.Index[Any]) -> Any:
 def assign_where(obj: Any, mask: Any, value: Any) -> None:
     """Assign where a lazy mask is true: a column of rows, or a frame of values."""
     if mask.node.meta.ndim == 2:
+        check_no_list(value)
         rebind(obj, rowwise(put_where, obj, mask, value).node)
     else:
         assign_loc(obj, mask, value, strict=False)
@@ -345,13 +347,6 @@ def _mask(obj: Any, key: Any) -> Any:
             f"loc[{key!r}] = of a row that is not there is not supported; use concat()"
         )
     return mask
-
-
-def _positions_of_mask(key: Any) -> Any:
-    """Return the positions of a mask in memory, ``None`` of other keys."""
-    if isinstance(key, list | np.ndarray) and is_mask(key):
-        return np.flatnonzero(key)
-    return None
 
 
 def _assign_new(obj: Any, columns: Any, places: list[int], value: Any, whole: bool) -> None:

@@ -136,6 +136,30 @@ def rows_of_label(obj: Any, label: Any) -> Any:
     return rows.iloc[0] if count == 1 else rows
 
 
+def row_of_tuple(series: Any, key: tuple[Any, ...]) -> Any:
+    """Return the row of a label that is a tuple; raise pandas's errors for other tuples."""
+    if has_row(series, key):
+        return rows_of_label(series, key)
+    if any(part is None for part in key):
+        raise ValueError(
+            "Multi-dimensional indexing (e.g. `obj[:, None]`) is no longer supported. Convert to a "
+            "numpy array before indexing instead."
+        )
+    raise KeyError("key of type tuple not found and not a MultiIndex")
+
+
+def has_row(series: Any, key: Any) -> bool:
+    """Tell whether a key is a tuple that is a label of one level; computes it."""
+    index = series.node.meta.index
+    if not isinstance(key, tuple) or index.nlevels > 1 or index.dtype != object:
+        return False
+    try:
+        rows_of_label(series, key)
+    except (KeyError, TypeError):
+        return False
+    return True
+
+
 def rows_of_time(obj: Any, text: str) -> Any:
     """Return the row at a time, or the rows of a day or month; computes how fine the labels are.
 
@@ -182,6 +206,11 @@ def rows_of_period(obj: Any, text: str) -> Any:
     return rows
 
 
+def _index_of(labels: Any, levels: Any) -> Any:
+    """Return labels as an index, whose tuples are labels of several levels or of one."""
+    return pd.Index(labels, tupleize_cols=bool(levels))
+
+
 def rows_of_labels(
     obj: S,
     labels: Any,
@@ -200,7 +229,8 @@ def rows_of_labels(
     index = own
     if len(labels) or isinstance(labels, pd.Index):
         # pd.Index makes tuples of labels of several levels.
-        index = labels if isinstance(labels, pd.Index) else pd.Index(labels)
+        levels = isinstance(own, pd.MultiIndex) or own.dtype != object
+        index = labels if isinstance(labels, pd.Index) else _index_of(labels, levels)
     # Labels may be tuples of one level, whose values alone are not equal to them.
     of_tuples = any(isinstance(label, tuple) for label in index)
     by_values = isinstance(own, pd.MultiIndex) and index.nlevels == 1 and not of_tuples

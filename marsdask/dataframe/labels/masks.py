@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
-from pandas.api.types import is_bool_dtype, is_object_dtype
+from pandas.api.types import is_bool_dtype, is_list_like, is_object_dtype
 
 from marsdask.core.collection import Collection
 from marsdask.core.sizes import total
@@ -267,3 +267,30 @@ def check_cells(obj: Any, place: int | None) -> None:
     """Refuse lists as the cells of a column of objects."""
     if is_object_dtype(obj.node.meta if place is None else obj.node.meta.iloc[:, place]):
         raise NotImplementedError("assignment of lists to cells is not supported; use apply()")
+
+
+def chosen_values(key: Any, value: Any) -> Any:
+    """Return a value for each row of a mask in memory, of which there may be one for each row."""
+    listed = isinstance(value, list | tuple | np.ndarray | ExtensionArray | pd.Index)
+    if not listed or not isinstance(key, list | np.ndarray) or not is_mask(key):
+        return value
+    if len(value) != len(key) or np.ndim(value) > 1:
+        return value
+    rows = np.flatnonzero(key)
+    return [value[row] for row in rows] if isinstance(value, list | tuple) else value[rows]
+
+
+def check_no_list(value: Any) -> None:
+    """Raise for several values where a frame of truth values is true: pandas needs all rows."""
+    if is_list_like(value) and not isinstance(value, Collection) and np.size(value) > 1:
+        raise NotImplementedError(
+            "frame[mask] = of a list is not supported, since values are taken in the order of all "
+            "rows; use where() of a frame"
+        )
+
+
+def positions_of_mask(key: Any) -> Any:
+    """Return the positions of a mask in memory, ``None`` of other keys."""
+    if isinstance(key, list | np.ndarray) and is_mask(key):
+        return np.flatnonzero(key)
+    return None

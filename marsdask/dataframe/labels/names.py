@@ -119,7 +119,8 @@ def get_row(series: Series, key: Any, default: Any = None) -> object:
     if isinstance(key, dict | set):
         raise TypeError(f"get(key=) takes a label or a list of them, not a {type(key).__name__}")
     try:
-        value: object = series.loc[key]
+        of_tuple = isinstance(key, tuple) and series.node.meta.index.nlevels == 1
+        value: object = series[key] if of_tuple else series.loc[key]
         return value
     except (KeyError, ValueError, IndexError):
         nothing: object = default

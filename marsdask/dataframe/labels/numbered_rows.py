@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_integer
 
 from marsdask.core.grids.parts import MOST_APART
 from marsdask.core.node import Node
@@ -78,3 +79,30 @@ def _between(node: Node, first: int | None, last: int | None) -> Node | None:
     if not parts or None in parts.values():
         return None
     return node.with_inputs(parts)  # type: ignore[arg-type]
+
+
+def takes_no_row(obj: Any, rows: Any) -> bool:
+    """Tell whether labels are none, or a slice lies outside of the numbers of all rows."""
+    if isinstance(rows, list | np.ndarray | pd.Index):
+        return not len(rows) and (isinstance(rows, list) or rows.dtype != bool)
+    numbers = numbers_of(obj.node)
+    if numbers is None or not isinstance(rows, slice):
+        return False
+    ends = (rows.start, rows.stop)
+    plain = all(end is None or is_integer(end) for end in ends)
+    return plain and is_empty_slice(numbers.slice_indexer(*ends))
+
+
+def is_empty_slice(rows: Any) -> bool:
+    """Tell whether rows are a slice that pandas takes for one of no rows: it ends where it starts.
+
+    pandas asks the types of the columns about values for other slices, also if they have no rows.
+    """
+    return isinstance(rows, slice) and rows.start is not None and rows.start == rows.stop
+
+
+def has_rows(positions: Any, length: int) -> bool:
+    """Tell whether there are rows at positions, of which a list of them may be too long."""
+    if isinstance(positions, slice):
+        return bool(range(length)[positions])
+    return bool(positions.size)

@@ -414,6 +414,12 @@ def is_row(node: Node) -> bool:
     return not node.chunks or node.is_row or isinstance(node.meta, np.ndarray)
 
 
+def rows_among(nodes: Sequence[Node]) -> tuple[Node, ...]:
+    """Return the nodes that have rows, or, if there are none, those that are no scalars."""
+    rows = [node for node in nodes if not is_row(node)]
+    return tuple(rows or [node for node in nodes if node.chunks])
+
+
 def is_several(node: Node) -> bool:
     """Tell whether a node is one value per column, of unknown labels."""
     return is_row(node) and bool(node.chunks)

@@ -18,7 +18,7 @@ from ..keyed.groupby import GroupBy, groupby
 from ..labels.group_labels import put
 from ..nodes.frame_node import S, dtypes_of
 from ..reduction.fold import Assembly
-from ..rows import alignment, level_at
+from ..rows import alignment, levels_in
 from ..schemas.samples import column
 from ..whole.fallback import missing_attribute, with_fallback
 from ..whole.origin import MadeOfRows
@@ -175,8 +175,8 @@ class Resampler(MadeOfRows, Generic[S]):
         if labels.nlevels == 1:
             return prices.set_axis(pd.Index(list(PRICES)), axis=1)
         names = list(PRICES) * (len(labels) // len(PRICES))
-        pairs = zip(level_at(labels, 0), names, strict=True)
-        return prices.set_axis(pd.MultiIndex.from_tuples(pairs, names=labels.names), axis=1)
+        levels = [*levels_in(labels)[:-1], names]
+        return prices.set_axis(pd.MultiIndex.from_arrays(levels, names=labels.names), axis=1)
 
     def _upsampled(self, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         obj: Any = self._obj
@@ -262,6 +262,7 @@ class Resampler(MadeOfRows, Generic[S]):
     def _called(
         self, method: str, func: Any, args: tuple[Any, ...], named: dict[str, Any]
     ) -> S | DataFrame:
+        func = [] if func == {} and self.ndim == 1 else func
         functions = [func] if func is not None else [how[1] for how in named.values()]
         plain = func is None or not (args or named)
         if plain and all(isinstance(item, str) for how in functions for item in _flat(how)):
@@ -407,7 +408,7 @@ def _fills(func: Any, meta: Any) -> tuple[Any, ...]:
     """Return what each column of several aggregations has in a bin without rows."""
     if isinstance(func, list):
         fills = [EMPTY.get(name) for name in func]
-        return tuple(fills) * (len(meta.columns) // len(func))
+        return tuple(fills) * (len(meta.columns) // max(len(func), 1))
     return tuple(EMPTY.get(name) for how in func.values() for name in _flat(how))
 
 

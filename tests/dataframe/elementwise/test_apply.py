@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 
 import marsdask.dataframe as md
+from marsdask.core.config import option_context
 from tests.dataframe.tables import equal, filtered, table, tables
 from tests.strategies import draws
 
@@ -284,3 +285,33 @@ def test_functions_that_fail_for_all_texts() -> None:
     """The error of the function comes once it is called with the rows."""
     with pytest.raises(AttributeError, match="nothing"):
         md.Series(["a", "b"], chunk_size=1).map(lambda text: text.nothing).execute()
+
+
+#: Functions that give times, and texts of which some chunks have none.
+TIME_FUNCTIONS: dict[str, Any] = {
+    "times": (pd.to_datetime, ["2020-01-01", None, pd.NaT, pd.NaT, "2020-01-02"]),
+    "durations": (pd.to_timedelta, ["00:00:01", np.nan, pd.NaT, pd.NaT, "00:00:02"]),
+    "fine durations": (pd.to_timedelta, ["00:00:01", None, pd.NaT, pd.NaT, "1ns"]),
+    "texts": (pd.to_datetime, ["2020-01-01", "2020", "2021-02-03", "2024", "2022"]),
+    "made times": (lambda text: pd.Timestamp(text).as_unit("s"), ["2020", "2021", "2022", "2023"]),
+}
+
+
+@pytest.mark.parametrize("name", TIME_FUNCTIONS)
+@pytest.mark.parametrize("method", ["map", "apply"])
+def test_all_values_decide_the_unit_of_times(name: str, method: str) -> None:
+    """A chunk without a time has none of its own."""
+    func, values = TIME_FUNCTIONS[name]
+    series = pd.Series(values)
+    for chunk_size in (1, 2, 5):
+        lazy = md.Series(series, chunk_size=chunk_size)
+        with option_context({"dataframe.whole": "allow"}):  # a made-up text is no time
+            equal(getattr(lazy, method)(func), getattr(series, method)(func))
+
+
+def test_names_of_properties_are_applied():
+    """They are no methods."""
+    series: Any = pd.Series([1.0, 2.0, None])
+    lazy: Any = md.Series(series, chunk_size=2)
+    for name in ("size", "ndim", "hasnans"):
+        assert lazy.apply(name) == series.apply(name)

@@ -228,3 +228,31 @@ def test_types_along_rows(name, dtypes):
     equal(found, wanted)
     with suppress(TypeError, NotImplementedError):
         equal(ALONG_ROWS[name](md.DataFrame(frame[:0])), ALONG_ROWS[name](frame[:0]))
+
+
+#: What is a value of each column, beside a lazy scalar.
+OF_COLUMNS: dict[str, Any] = {
+    "a row": lambda d: d.iloc[2],
+    "a row of a label": lambda d: d.loc[1],
+    "sums": lambda d: d.sum(),
+    "products": lambda d: d.sum() * 2,
+}
+SCALARS: dict[str, Any] = {"a reduction": lambda d: d.a.max(), "an element": lambda d: d.a.iloc[0]}
+
+
+@pytest.mark.parametrize("scalar", SCALARS)
+@pytest.mark.parametrize("values", OF_COLUMNS)
+def test_values_of_columns_with_a_lazy_scalar(values: str, scalar: str) -> None:
+    """Operators and methods take both, in either order."""
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "b": [5.0, 1.0, 7.0, 8.0]})
+    lazy = md.DataFrame(frame, chunk_size=3)
+    for call in (
+        lambda row, number: row == number,
+        lambda row, number: row / number,
+        lambda row, number: number - row,
+        lambda row, number: row.sub(number),
+        lambda row, number: row.where(row > number, number),
+        lambda row, number: row.clip(upper=number),
+    ):
+        wanted = call(OF_COLUMNS[values](frame), SCALARS[scalar](frame))
+        equal(call(OF_COLUMNS[values](lazy), SCALARS[scalar](lazy)), wanted)

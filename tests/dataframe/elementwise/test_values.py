@@ -280,3 +280,17 @@ def test_arrays_without_axes(name):
     """Series take them as their values."""
     series = pd.Series([1, 2, 3])
     equal(WITHOUT_AXES[name](md.Series(series, chunk_size=2)), WITHOUT_AXES[name](series))
+
+
+@pytest.mark.parametrize("name", ["where", "mask"])
+@pytest.mark.parametrize("value", [[9.5], (9.5,), np.array([9.5]), pd.Index([9.5])], ids=repr)
+def test_lists_of_one_value(name: str, value: Any) -> None:
+    """It replaces all values, unless the condition has one row, too."""
+    for count in (1, 4):
+        series = pd.Series(np.arange(float(count)))
+        lazy = md.Series(series, chunk_size=3)
+        for cond in ([True, False, True, True][:count], (series > 1).to_numpy()):
+            equal(getattr(lazy, name)(cond, value), getattr(series, name)(cond, value))
+        equal(getattr(lazy, name)(lazy > 1, value), getattr(series, name)(series > 1, value))
+    with pytest.raises(ValueError, match="same shape"):
+        getattr(lazy, name)([True], value)

@@ -185,3 +185,15 @@ def test_times_in_a_column(call):
     for chunk in (3, 12):
         groups = md.DataFrame(frame, chunk_size=chunk).groupby("k")
         same(ON_TIMES[call], groups, frame.groupby("k"))
+
+
+@pytest.mark.parametrize("labels", [None, [7, 3, 9, 1, 5]], ids=["numbers", "others"])
+@pytest.mark.parametrize("columns", ["u", ["u"], ["u", "v"]], ids=str)
+@pytest.mark.parametrize("method", ["sum", "max", "count"])
+def test_columns_of_bins_by_a_column(method: str, columns: Any, labels: Any) -> None:
+    """Columns are chosen of bins whose times are another column, whatever the labels are."""
+    days = pd.date_range("2024-01-01", periods=5)
+    frame = pd.DataFrame({"k": list("aabab"), "t": days, "u": range(5), "v": 1.5})
+    lazy = md.DataFrame(frame if labels is None else frame.set_axis(labels), chunk_size=2)
+    found = getattr(lazy.groupby("k").resample("2D", on="t")[columns], method)()
+    equal(found, getattr(frame.groupby("k").resample("2D", on="t")[columns], method)())

@@ -159,3 +159,12 @@ def test_types_that_rows_tell(name: str) -> None:
             equal(e.mode(dropna=dropna), d.mode(dropna=dropna))
             equal(e.value_counts(dropna=dropna), d.value_counts(dropna=dropna))
         equal(e.value_counts(sort=False), d.value_counts(sort=False))
+
+
+@pytest.mark.parametrize("values", [["a", "a", "b"], ["aa", "bbb", "aa", "bbb"], [b"x"]], ids=str)
+def test_modes_of_bytes(values):
+    """They keep the type that NumPy's bytes have."""
+    series = pd.Series(values).astype("S")
+    modes = md.Series(series, chunk_size=1).mode().compute()
+    assert modes.dtype == series.mode().dtype
+    assert modes.tolist() == series.mode().tolist()

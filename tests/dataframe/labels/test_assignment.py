@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import marsdask.dataframe as md
+from marsdask.core.config import option_context
 from tests.dataframe.tables import equal, filtered, same, table
 from tests.strategies import HISTORIES
 
@@ -354,3 +355,84 @@ def test_values_that_a_column_refuses_raise_at_the_call(
             getattr(obj, how)[key] = value
     equal(lazy, frame)
     lazy.loc[[], column] = value  # no row takes it
+
+
+def _assigned_at(key: Any, frame: Any) -> None:
+    frame.loc[key] = 1.5
+
+
+#: Assignments that choose no row, or that choose rows of a mask with a value for each row.
+NO_LABELS: list[Any] = [[], slice(0, -1), slice(7, 9)]
+EDGES: dict[str, Callable[[Any], Any]] = {
+    **{f"loc[{key}]": partial(_assigned_at, key) for key in NO_LABELS},
+    "loc[empty array]": lambda d: d.loc.__setitem__(np.array([]), 1.5),
+    "loc[[], column]": lambda d: d.loc.__setitem__(([], "a"), 1.5),
+    "loc[[], columns]": lambda d: d.loc.__setitem__(([], ["a", "b"]), 1.5),
+    "loc[slice, column]": lambda d: d.loc.__setitem__((slice(5, 6), "a"), 1.5),
+    "iloc[0:0]": lambda d: d.iloc.__setitem__(slice(0, 0), 1.5),
+    "iloc[0:0, 0]": lambda d: d.iloc.__setitem__((slice(0, 0), 0), 1.5),
+    "mask of a column": lambda d: d.a.copy().__setitem__([True, False, True, False], [0, 7, 8, 9]),
+    "frame of masks, several values": lambda d: d.__setitem__(d > 2, [7, 8]),
+}
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_assignments_to_no_rows(name: str) -> None:
+    """Values of any type are assigned to none."""
+    frame = pd.DataFrame({"a": [1, 2, 3, 4], "b": [5, 1, 1, 1]})
+    lazy = md.DataFrame(frame, chunk_size=3)
+    with option_context({"dataframe.whole": "allow"}):
+        EDGES[name](lazy)
+        EDGES[name](frame)
+        equal(lazy, frame)
+
+
+@pytest.mark.parametrize("mask", [[True, False, True], np.array([False, True, True])], ids=str)
+@pytest.mark.parametrize("box", [list, tuple, np.array])
+def test_masks_with_a_value_for_each_row(mask: Any, box: Any) -> None:
+    """Rows that are not chosen drop theirs; ``loc`` wants one for each chosen row."""
+    series = pd.Series([1, 2, 3])
+    lazy = md.Series(series, chunk_size=2)
+    for values in ([7, 8, 9], [7, 8]):
+        lazy[mask] = box(values)
+        series[mask] = box(values)
+        equal(lazy, series)
+    with pytest.raises(ValueError, match="different length"):
+        lazy.loc[mask] = box([7, 8, 9])
+    with pytest.raises(ValueError, match="different length"):
+        lazy[mask] = box([1, 2, 3, 4])
+    with pytest.raises(IndexError, match="wrong length"):
+        lazy[[True, False]] = box([1, 2])
+
+
+TUPLES = pd.Series([1, 2, 3, 4], pd.Index([(0, 1), (0, 2), ("a",), (0, 2)], tupleize_cols=False))
+
+
+@pytest.mark.parametrize("key", [(0, 1), (0, 2), ("a",)], ids=str)
+def test_labels_that_are_tuples(key: tuple[Any, ...]) -> None:
+    """They are found, and assigned to, as other labels of one level are."""
+    lazy = md.Series(TUPLES, chunk_size=3)
+    for call in (
+        lambda s: s[key],
+        lambda s: s[[key]],
+        lambda s: s.loc[[key]],
+        lambda s: s.get(key),
+        lambda s: s.drop([key]),
+    ):
+        equal(call(lazy), call(TUPLES))
+    if key != (0, 2):
+        wanted = TUPLES.copy()
+        for series in (lazy, wanted):
+            series[key] = 9
+        equal(lazy, wanted)
+
+
+@pytest.mark.parametrize("series", [TUPLES, TUPLES.reset_index(drop=True)], ids=["tuples", "not"])
+def test_tuples_that_are_no_labels(series: pd.Series) -> None:
+    """The errors are pandas's."""
+    lazy: Any = md.Series(series, chunk_size=3)
+    with pytest.raises(KeyError, match="not a MultiIndex"):
+        lazy[0, 9]
+    with pytest.raises(ValueError, match="Multi-dimensional"):
+        lazy[:, None]
+    assert lazy.get((0, 9), 5) == 5

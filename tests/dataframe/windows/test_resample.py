@@ -212,3 +212,29 @@ def test_rows_without_a_time_come_first() -> None:
         lazy = md.DataFrame(frame, chunk_size=chunk)
         same(lambda d: d.resample("W", on="t").u.transform("sum"), lazy, frame)
         same(lambda d: d.set_index("t").resample("W").u.transform("sum"), lazy, frame)
+
+
+#: Calls of bins whose columns, or whose functions, are none or of several levels.
+OF_FORMS: dict[str, Any] = {
+    "no functions": lambda d: d.resample("D").agg([]),
+    "no columns": lambda d: d.resample("D").agg({}),
+    "no functions of a column": lambda d: d.a.resample("D").agg([]),
+    "no columns of a column": lambda d: d.a.resample("D").agg({}),
+    "prices of named columns": lambda d: d.rename_axis(columns="n").resample("D").ohlc(),
+    "prices of levels": lambda d: (
+        d.set_axis(pd.MultiIndex.from_tuples([("a", "c"), ("b", "d")]), axis=1).resample("D").ohlc()
+    ),
+    "prices of named levels": lambda d: (
+        d.set_axis(pd.MultiIndex.from_tuples([("a", 1), ("b", 2)], names=["x", "y"]), axis=1)
+        .resample("D")
+        .ohlc()
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OF_FORMS)
+def test_forms_of_results(name: str) -> None:
+    """The columns have pandas's labels."""
+    times = pd.date_range("2024-01-01", periods=5, freq="11h")
+    frame = pd.DataFrame({"a": [1, 5, 2, 3, 4], "b": [0.5, 1.5, 2.5, 3.5, 4.5]}, times)
+    equal(OF_FORMS[name](md.DataFrame(frame, chunk_size=2)), OF_FORMS[name](frame))
