@@ -21,7 +21,7 @@ from ..arguments.dask_arguments import IGNORED_OF_GROUPS, ignore_arguments
 from ..arguments.pandas_arguments import check_names, checked_arguments, named_pairs
 from ..elementwise.exemplars import keys_in_one_type
 from ..elementwise.filter import Filter
-from ..elementwise.rowwise import NewLabels, column_of, rowwise, with_columns
+from ..elementwise.rowwise import column_of, rowwise, with_columns
 from ..labels.by_position import rows_in_order
 from ..labels.group_labels import (
     TimeBins,
@@ -34,6 +34,7 @@ from ..labels.group_labels import (
     result_of_call,
     with_empty_groups,
     with_key_columns,
+    with_keys,
 )
 from ..nodes.dtypes import in_one_type
 from ..ordered.rank import GroupNumbers, number_rows_by, positions_of
@@ -42,7 +43,6 @@ from ..plotting.accessor import GroupPlots, hist_groups
 from ..plotting.box import boxplot_groups
 from ..reduction.floats import narrow_floats
 from ..reduction.reductions import collection_of as _lazy
-from ..rows import without_levels
 from ..whole.fallback import missing_attribute, with_fallback
 from ..whole.missing_names import GROUP_CONVERSIONS
 from ..whole.origin import MadeOfRows
@@ -193,13 +193,13 @@ class GroupBy(MadeOfRows, Generic[R, C]):
         if self._flags["as_index"]:
             return result
         if call.method == "value_counts":
-            return reset_index(result)
+            return reset_index(result, allow_duplicates=True)
         if not call.one_row:
             raise NotImplementedError(
                 f"groupby(as_index=False).{call.method}() is not supported; use as_index=True, and "
                 "reset_index() of the result"
             )
-        return reset_index(result, name="size") if call.method == "size" else _with_keys(result)
+        return reset_index(result, name="size") if call.method == "size" else with_keys(result)
 
     def _of_all_groups(self, call: GroupByCall) -> Any:
         node = self._in_order()._node if needs_order(call, self._node.meta) else self._node
@@ -614,17 +614,6 @@ class GroupBy(MadeOfRows, Generic[R, C]):
     pct_change: Final = _row_method("pct_change")
     ffill: Final = _row_method("ffill")
     bfill: Final = _row_method("bfill")
-
-
-def _with_keys(result: Any) -> Any:
-    """Return a result with the keys as columns, except those whose labels it has, as in pandas."""
-    meta = result.node.meta
-    frame = result.to_frame() if meta.ndim == 1 else result
-    names = meta.index.names
-    dups = [at for at, name in enumerate(names) if name in frame.node.meta.columns]
-    if len(dups) == len(names):
-        return reset_index(frame, drop=True)
-    return reset_index(rowwise(NewLabels(without_levels), frame, levels=dups) if dups else result)
 
 
 def groupby(

@@ -31,10 +31,10 @@ from ..schemas.samples import sample
 from .masks import (
     check_array,
     check_cells,
+    check_cells_mask,
     check_label_kind,
     check_labels,
     check_levels,
-    check_no_list,
     check_within_intervals,
     column_places,
     columns_in,
@@ -221,7 +221,7 @@ def _labelled(value: Any, labels: pd.Index[Any]) -> Any:
 def assign_where(obj: Any, mask: Any, value: Any) -> None:
     """Assign where a lazy mask is true: a column of rows, or a frame of values."""
     if mask.node.meta.ndim == 2:
-        check_no_list(value)
+        check_cells_mask(mask, value)
         rebind(obj, rowwise(put_where, obj, mask, value).node)
     else:
         assign_loc(obj, mask, value, strict=False)

@@ -21,12 +21,13 @@ from marsdask.core.sizes import Chunks, known, total, unknown_sizes
 from marsdask.core.traits import Traits
 
 from ..elementwise.operands import aligned_tensor, aligned_values, array_of, labelled_values
-from ..elementwise.rowwise import level_values, relabelled, rowwise, with_columns
+from ..elementwise.rowwise import NewLabels, level_values, relabelled, rowwise, with_columns
 from ..keyed.aggregation import GroupByCall, Pairs, calls_user
 from ..nodes.frame_node import dtypes_of, is_array
+from ..ordered.row_numbers import reset_index
 from ..reduction.fold import WithFills
 from ..reduction.reductions import collection_of
-from ..rows import levels_in
+from ..rows import levels_in, without_levels
 from ..windows.bins import Options, all_bins, bins_among, labels_of_bins
 
 #: Methods for which pandas itself has to see the groups without rows: it raises for some.
@@ -432,3 +433,22 @@ def with_empty_groups(
     kinds = [dtypes_of(obj.node.meta[key])[0] for key in labels]
     has_categories = any(isinstance(dtype, pd.CategoricalDtype) for dtype in kinds)
     return obj, None if observed or not has_categories else Categories()
+
+
+def with_keys(result: Any) -> Any:
+    """Return a result with the keys as columns, except those whose labels it has, as in pandas."""
+    meta = result.node.meta
+    frame = result.to_frame() if meta.ndim == 1 else result
+    levels = meta.index.nlevels
+    unnamed = ["index"] if levels == 1 else [f"level_{at}" for at in range(levels)]
+    names = [
+        label if name is None else name
+        for label, name in zip(unnamed, meta.index.names, strict=True)
+    ]
+    dups = [at for at, name in enumerate(names) if name in frame.node.meta.columns]
+    if len(dups) == len(names):
+        return reset_index(frame, drop=True)
+    if not dups:
+        return reset_index(result)
+    others = [name for at, name in enumerate(names) if at not in dups]
+    return reset_index(rowwise(NewLabels(without_levels), frame, levels=dups), names=others)

@@ -280,8 +280,13 @@ def chosen_values(key: Any, value: Any) -> Any:
     return [value[row] for row in rows] if isinstance(value, list | tuple) else value[rows]
 
 
-def check_no_list(value: Any) -> None:
-    """Raise for several values where a frame of truth values is true: pandas needs all rows."""
+def check_cells_mask(mask: Any, value: Any) -> None:
+    """Raise for a frame that has no truth values, and for several values where it is true.
+
+    pandas needs all rows for these.
+    """
+    if not all(map(is_bool_dtype, mask.node.meta.dtypes)) and mask.node.settled:
+        raise TypeError("Must pass DataFrame or 2-d ndarray with boolean values only")
     if is_list_like(value) and not isinstance(value, Collection) and np.size(value) > 1:
         raise NotImplementedError(
             "frame[mask] = of a list is not supported, since values are taken in the order of all "

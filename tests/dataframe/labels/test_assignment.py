@@ -436,3 +436,14 @@ def test_tuples_that_are_no_labels(series: pd.Series) -> None:
     with pytest.raises(ValueError, match="Multi-dimensional"):
         lazy[:, None]
     assert lazy.get((0, 9), 5) == 5
+
+
+def test_frames_of_other_values_are_no_masks() -> None:
+    """The error comes at the call, and the frame stays as it is."""
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0]})
+    lazy = md.DataFrame(frame, chunk_size=2)
+    with pytest.raises(TypeError, match="boolean values only"):
+        lazy[lazy * 0] = 2
+    lazy[lazy > 1] = 5
+    frame[frame > 1] = 5
+    equal(lazy, frame)

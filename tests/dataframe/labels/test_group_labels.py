@@ -271,3 +271,24 @@ def test_categories_below_labels_of_two_levels(method: str, sort: bool) -> None:
     for by in (("c", "o"), [("c", "o")]):
         d, e = (rows.groupby(by, sort=sort, observed=False)[[("m", "o")]] for rows in (frame, lazy))
         equal(getattr(e, method)(), getattr(d, method)())
+
+
+ROWS = np.array([0, 1])
+#: Keys of which some have no name, and columns that have the labels which these would get.
+UNNAMED_KEYS: dict[str, Any] = {
+    "one": ROWS,
+    "one in a list": [ROWS],
+    "two": [ROWS, ROWS[::-1]],
+    "among columns": ["a", ROWS, "d"],
+}
+
+
+@pytest.mark.parametrize("method", ["sum", "size", "count", "value_counts"])
+@pytest.mark.parametrize("column", ["index", "level_0", "level_1", "e"])
+@pytest.mark.parametrize("keys", UNNAMED_KEYS)
+def test_keys_without_names_as_columns(keys: str, column: str, method: str) -> None:
+    """Results that have their label drop them, unless they count rows of equal values."""
+    frame = pd.DataFrame([[1, 3, 5, 7], [2, 4, 6, 8]], columns=["a", "d", column, "c"])
+    by, lazy = UNNAMED_KEYS[keys], md.DataFrame(frame, chunk_size=1)
+    wanted = getattr(frame.groupby(by, as_index=False), method)()
+    equal(getattr(lazy.groupby(by, as_index=False), method)(), wanted)
