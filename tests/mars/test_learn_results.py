@@ -192,6 +192,26 @@ def test_ensembles() -> None:
     assert isinstance(voting.score(X, Y).fetch(), float)
 
 
+@pytest.mark.parametrize("lazy", [False, True], ids=["in memory", "lazy"])
+@pytest.mark.parametrize(
+    ("library", "name"), [("lightgbm", "LGBMClassifier"), ("xgboost", "XGBClassifier")]
+)
+def test_boosted_trees(library: str, name: str, lazy: bool) -> None:
+    """Predictions of methods and of functions are executed tensors."""
+    pytest.importorskip(library)
+    how = {"verbose": -1} if library == "lightgbm" else {}
+    rows, labels = np.repeat(X, 5, axis=0), np.repeat(Y, 5)
+    model = learn(f"contrib.{library}.{name}")(n_estimators=1, **how).fit(rows, labels)
+    samples = mt.tensor(rows, chunk_size=10) if lazy else rows
+    for found in (
+        model.predict(samples),
+        model.predict_proba(samples),
+        learn(f"contrib.{library}.predict")(model, samples),
+    ):
+        assert isinstance(found, mt.Tensor)
+        assert len(found.fetch()) == 20
+
+
 def test_wrappers() -> None:
     """ParallelPostFit lets its estimator learn, and says what that lacks."""
     wrapper = learn("wrappers.ParallelPostFit")(LinearRegression()).fit(X, Y)

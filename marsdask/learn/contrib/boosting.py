@@ -16,7 +16,7 @@ from marsdask.core.session import ensure_session
 from marsdask.dataframe import DataFrame
 from marsdask.learn.fitted_values import Twinned
 from marsdask.learn.lazy import adopted, is_lazy
-from marsdask.learn.methods import wrap_methods
+from marsdask.learn.methods import mars_methods, wrap_methods
 from marsdask.learn.predictions import predictions, rows_of
 from marsdask.learn.rows import held
 from marsdask.learn.targets import as_labels
@@ -97,6 +97,7 @@ class BoostedTrees(Twinned):
         super().__init_subclass__(**kwargs)
         wrap_methods(cls)
         public_methods(cls)
+        mars_methods(cls)
 
     def to_local(self) -> Any:
         """Return the library's own estimator that has learnt the same; it needs no marsdask."""

@@ -9,6 +9,7 @@ from typing import Any
 from scipy.sparse import csr_matrix
 
 from marsdask.learn.contrib.boosting import BoostedTrees
+from marsdask.learn.fitted_values import as_mars
 from marsdask.learn.lazy import adopted, is_lazy, running
 from marsdask.learn.predictions import predictions, rows_of
 from marsdask.tensor.sparse.blocks import is_sparse
@@ -86,7 +87,7 @@ def _by_model(name: str, **words: str) -> Callable[..., Any]:
 
     face.__name__ = face.__qualname__ = name
     face.__doc__ = _TEXT.format(name=name, **words)
-    return face
+    return as_mars(face)
 
 
 predict = _by_model(

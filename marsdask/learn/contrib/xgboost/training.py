@@ -10,6 +10,7 @@ import xgboost
 from xgboost import dask as xgboost_dask
 
 from marsdask.learn.contrib.boosting import session_client
+from marsdask.learn.fitted_values import as_mars
 from marsdask.learn.lazy import adopted, is_lazy, running
 from marsdask.learn.predictions import predictions, rows_of
 
@@ -90,6 +91,7 @@ class BoosterOfBlocks:
         return self.booster.predict(xgboost.DMatrix(X, enable_categorical=True), **options)
 
 
+@as_mars
 def predict(
     model: Any,
     data: Any,
