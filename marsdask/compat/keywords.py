@@ -157,6 +157,17 @@ class InSession:
         return method(rows, *args, **kwargs)
 
 
+@dataclass(frozen=True)
+class Waits:
+    """Whether to wait for the value, or to get a future of it."""
+
+    word: str = ""
+
+    def call(self, method: Any, owner: Any, args: Any, kwargs: Any, name: str, value: Any) -> Any:
+        del name
+        return method(owner, *args, **kwargs) if value else owner.to_object(wait=False)
+
+
 class Keyword(Protocol):
     """The fate of an old keyword."""
 

@@ -18,6 +18,7 @@ from ..keywords import (
     Only,
     Renamed,
     Typed,
+    Waits,
     Way,
     taking,
 )
@@ -95,7 +96,7 @@ _SORTED: Final[dict[str, Keyword]] = {
 }
 _FETCHED: Final[dict[str, Keyword]] = {
     "batch_size": _ANY_WAY,
-    "wait": Only((True,), "call it in a thread"),
+    "wait": Waits(),
     "fetch_kwargs": _ANY_WAY,
 }
 

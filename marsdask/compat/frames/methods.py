@@ -108,6 +108,12 @@ def _series_from_tensor(series: Any, in_tensor: Any, index: Any = None, name: An
     return type(series)(in_tensor, index=index, name=name)
 
 
+def text_of_groups(groups: Any) -> str:
+    """Return what groups are of, and by what."""
+    kind = "DataFrame" if isinstance(groups._source, md.DataFrame) else "Series"
+    return f"{kind}GroupBy <by=[{', '.join(map(repr, groups._names))}]>"
+
+
 def execute_groups(groups: Any, session: Any = None, **options: Any) -> Any:
     """Execute the rows that are grouped, and return the groups."""
     del options
@@ -157,7 +163,12 @@ METHODS: Final[dict[type, dict[str, Callable[..., Any]]]] = {
         "fetch_log": fetch_log,
     },
     Accessor: {"cat": join_texts},
-    GroupBy: {"execute": execute_groups, "fetch": fetch_groups, "kurtosis": _kurtosis},
+    GroupBy: {
+        "__repr__": text_of_groups,
+        "execute": execute_groups,
+        "fetch": fetch_groups,
+        "kurtosis": _kurtosis,
+    },
 }
 
 

@@ -130,3 +130,15 @@ def test_several_old_keywords_in_one_call() -> None:
     ]
     assert {one.filename for one in seen} == {__file__}
     pd.testing.assert_frame_equal(found.to_pandas(), RAW.ffill())
+
+
+@pytest.mark.parametrize(
+    "select",
+    [lambda d: d, lambda d: d["b"], lambda d: d.index],
+    ids=["frame", "series", "index"],
+)
+def test_futures_of_values(select: Callable[[Any], Any]) -> None:
+    """to_pandas(wait=False) gives one, whose result is pandas's object."""
+    lazy = select(md.DataFrame(RAW, chunk_size=2))
+    assert lazy.to_pandas(wait=False).result(30).equals(select(RAW))
+    assert lazy.to_pandas(wait=True).equals(select(RAW))
