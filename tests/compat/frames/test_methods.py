@@ -78,6 +78,6 @@ def test_refusals(offered: Any, refused: Any, words: str) -> None:
 
 def test_groups_say_what_they_are() -> None:
     """Of a frame or of a column, and by what."""
-    frame = md.DataFrame({"a": [1, 2], "b": [3, 4]})
+    frame: Any = md.DataFrame({"a": [1, 2], "b": [3, 4]})
     assert repr(frame.groupby(["a", "b"]).execute()) == "DataFrameGroupBy <by=['a', 'b']>"
     assert repr(frame.groupby("a")["b"]) == "SeriesGroupBy <by=['a']>"
