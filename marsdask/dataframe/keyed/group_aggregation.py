@@ -30,7 +30,7 @@ from ..reduction.floats import Narrowing
 from ..relations.aggregates import aggregation, group
 from ..relations.expression import has_gaps
 from ..relations.relation import Table
-from ..rows import as_one_chunk
+from ..rows import as_one_chunk, levels_in
 from ..schemas.samples import labels_like, sample
 from ..schemas.schema import once_a_schema, types_of
 from ..whole.calls import refuse_sample
@@ -111,7 +111,15 @@ class GroupByAggregation(FrameNode):
 
     @property
     def level_orders(self) -> tuple[Any, ...]:
-        return () if self.call.sort else (OCCURRENCE,) * self.meta.index.nlevels
+        if self.call.sort:
+            return ()
+        rows, groups = (
+            [level.dtype for level in levels_in(meta.index)] for meta in (self.a.meta, self.meta)
+        )
+        keys = len(self.call.by)
+        # pandas sorts the labels of rows, not those that functions give their results.
+        of_rows = self.call.uses_labels and groups[keys:] == rows
+        return (OCCURRENCE,) * keys + (None if of_rows else OCCURRENCE,) * (len(groups) - keys)
 
     @property
     def traits(self) -> Traits:

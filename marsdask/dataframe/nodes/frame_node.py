@@ -172,6 +172,9 @@ class FrameNode(Node):
 
     @property
     def level_orders(self) -> tuple[Any, ...]:
+        is_row = self.is_row and isinstance(self.meta, pd.Series)
+        if is_row and isinstance(self.meta.index, pd.MultiIndex):
+            return tuple(self.meta.index.levels)  # those of the columns
         nodes = [child for child in self.inputs if child.level_orders]
         return next((n.level_orders for n in nodes if n.alignment == self.alignment), ())
 

@@ -25,7 +25,7 @@ from ..keyed.unique import DropDuplicates
 from ..labels.by_position import ListedRows
 from ..labels.loc import ChosenLabels
 from ..nodes.dtypes import OneType, is_small
-from ..nodes.frame_node import OCCURRENCE, dtypes_of, orders_beside, row_bytes
+from ..nodes.frame_node import OCCURRENCE, FrameNode, dtypes_of, orders_beside, row_bytes
 from ..ordered.positions import Positions
 from ..ordered.sort_values import SortValues
 from ..reduction.floats import NarrowFloats
@@ -351,15 +351,15 @@ def _order_of_levels(node: Node, levels: Sequence[int]) -> tuple[pd.Index, ...] 
     Chosen rows keep the order of a level if they have all its labels, else these are in the order
     in which they occur.
     """
-    base = node
+    base, sorts = node, False
     while _keeps_levels(base):
+        sorts |= _sorts_labels(base)
         base = base.inputs[0]
     if base.meta.index.nlevels != len(levels):
         return None  # the values of rows add levels
-    orders = base.level_orders
-    is_unsorted = any(order is not None for order in orders)
-    orders = orders or (None,) * len(levels)
-    if not is_small(base) or _has_categories(base.meta.index):
+    orders = base.level_orders or (None,) * len(levels)
+    is_unsorted = not sorts and any(order is not None for order in orders)
+    if not (base.is_row or is_small(base)) or _has_categories(base.meta.index):
         groups = isinstance(base, GroupByAggregation) and is_unsorted
         return _labels_of(base, levels) if groups else None
     if base is node and not is_unsorted:
@@ -367,14 +367,18 @@ def _order_of_levels(node: Node, levels: Sequence[int]) -> tuple[pd.Index, ...] 
     labels = chosen = _labels_of(base, levels)
     if base is not node:
         chosen = _labels_of(node, levels)
-    lacking = [not every.isin(some).all() for every, some in zip(labels, chosen, strict=True)]
+    pairs = [(orders[at], every) for at, every in zip(levels, labels, strict=True)]
+    lacking = [
+        not (order if isinstance(order, pd.Index) else every).isin(some).all()
+        for (order, every), some in zip(pairs, chosen, strict=True)
+    ]
     if not is_unsorted and not any(lacking):
         return None
     return tuple(
-        (some if isinstance(orders[at], str) else some.dropna())
+        (some if isinstance(order, str) else some.dropna())
         if lacks
-        else _in_order(every, orders[at])
-        for at, every, some, lacks in zip(levels, labels, chosen, lacking, strict=True)
+        else _in_order(every, None if sorts else order)
+        for (order, every), some, lacks in zip(pairs, chosen, lacking, strict=True)
     )
 
 
@@ -382,7 +386,7 @@ def _in_order(labels: pd.Index, order: Any) -> pd.Index:
     """Return the labels of a level, which are in the order in which they occur, in its order."""
     if order is None:  # a missing label is no label of a level
         return labels.dropna().sort_values()
-    return order[order.isin(labels)] if isinstance(order, pd.Index) else labels
+    return order if isinstance(order, pd.Index) else labels
 
 
 def _labels_of(node: Node, levels: Sequence[int]) -> tuple[pd.Index, ...]:
@@ -401,7 +405,15 @@ def _keeps_levels(node: Node) -> bool:
         return not node.relabels and node.inputs[0].meta.index.nlevels > 1
     if isinstance(node, FrameFold):
         return node.title in {"nlargest", "nsmallest"}
-    return isinstance(node, CHOICES) or (isinstance(node, SortValues) and node.by != ())
+    aligned = isinstance(node, FrameNode) and bool(node.inputs)
+    return isinstance(node, (*CHOICES, SortValues)) or (
+        aligned and node.alignment == node.inputs[0].alignment
+    )
+
+
+def _sorts_labels(node: Node) -> bool:
+    """Tell whether a node sorts rows by their labels, whose levels pandas then sorts."""
+    return isinstance(node, SortValues) and node.by == ()
 
 
 def _columns(

@@ -33,6 +33,11 @@ class Transpose(SmallResult):
 
     a: Node
 
+    @property
+    def level_orders(self) -> tuple[Any, ...]:
+        labels = self.meta.index
+        return tuple(labels.levels) if isinstance(labels, pd.MultiIndex) else ()
+
     def tile(self, a: Grid) -> Grid:
         like = {"meta": self.meta, "itemsize": row_bytes(self.meta)}
         return gather(transposed, a, chunks=self.chunks, **like)
