@@ -101,6 +101,8 @@ def in_column(*values: Any, form: pd.Series) -> pd.Series:
 
 def _typed(found: pd.Series, dtype: Any) -> pd.Series:
     """Return numbers of several types in the type that pandas gives them together."""
+    if dtype == "Float64" and infer_dtype(found, skipna=False) == "integer":
+        return found.astype("Int64")  # only the rows tell that they are integers
     if not is_masked(dtype) and (found.dtype != object or not is_numeric_dtype(dtype)):
         return found
     if any(value is pd.NA for value in found):

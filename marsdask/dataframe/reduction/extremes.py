@@ -202,7 +202,8 @@ def _labels_of(obj: Any, name: str) -> Any:
         getattr(meta, name)()
     if meta.ndim == 2:
         labels = labels_like(meta.index).take([0] * len(meta.columns))
-        return pd.Series(labels._values, meta.columns).iloc[:0]
+        by_rows = labels.nlevels == 1 and labels.dtype == object  # only the rows tell texts
+        return pd.Series(labels._values, meta.columns, object if by_rows else None).iloc[:0]
     if meta.index.nlevels > 1:
         raise NotImplementedError(
             f"{name}() of rows with several index levels is not supported; use reset_index()"

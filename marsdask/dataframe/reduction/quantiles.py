@@ -247,8 +247,10 @@ def first_row(*blocks: Any) -> Any:
 
 def _is_open(node: Any, dtype: Any, interpolation: str) -> bool:
     """Tell whether quantiles have the type of the rows, which these decide."""
-    if node.settled or interpolation not in PICKED or not isinstance(dtype, np.dtype):
+    if node.settled or interpolation not in PICKED:
         return False
+    if not isinstance(dtype, np.dtype):
+        return isinstance(dtype, pd.Float64Dtype)  # as of convert_dtypes()
     return dtype.kind in "iu" or (dtype == np.float64 and node.types_by_rows)
 
 

@@ -42,7 +42,7 @@ from ..rows import alignment, cast_labels, same_type, same_types, with_type, wit
 from ..schemas.samples import row, without_rows
 from ..schemas.schema import result_of
 from ..whole.fallback import function_with_fallback
-from .object_labels import in_type_of_joined_labels, with_inferred_labels
+from .object_labels import beside_no_rows, in_type_of_joined_labels, with_inferred_labels
 
 
 def _are_alike(one: Any, other: Any) -> bool:
@@ -153,7 +153,8 @@ class Concat(FrameNode):
     @property
     def meta(self) -> Any:
         gaps = self._gaps
-        return result_of(Concat, (self.parts, gaps), (), lambda: self._joined_types(gaps))
+        types = result_of(Concat, (self.parts, gaps), (), lambda: self._joined_types(gaps))
+        return beside_no_rows(types, self.parts)
 
     @property
     def level_orders(self) -> tuple[Any, ...]:
@@ -198,9 +199,8 @@ class Concat(FrameNode):
             for meta, gap in zip(metas, gaps, strict=True)
         ]
         labels = _with_levels_of(metas, pd.concat(metas))
-        return without_rows(
-            pd.concat(rows), labels.set_axis(_named_by(labels.index, metas), axis=0)
-        )
+        index = _named_by(labels.index, metas)
+        return without_rows(pd.concat(rows), labels.set_axis(index, axis=0))
 
     @property
     def _absent(self) -> frozenset[Any]:

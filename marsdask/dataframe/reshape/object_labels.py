@@ -12,6 +12,8 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype, is_object_dtype
 
 from marsdask.core.machine.costs import kernel
+from marsdask.core.node import Node
+from marsdask.core.sizes import known, total
 from marsdask.scheduler.base import dtypes_of
 
 from ..elementwise.exemplars import (
@@ -28,6 +30,7 @@ from ..ordered import row_numbers
 from ..reduction.fold import FrameFold
 from ..reduction.reductions import collection_of
 from ..rows import levels_in, with_type
+from ..schemas.samples import row
 
 
 def with_inferred_labels(rows: Any, parts: Sequence[Any]) -> Any:
@@ -40,6 +43,19 @@ def with_inferred_labels(rows: Any, parts: Sequence[Any]) -> Any:
     if not several or not _makes_objects([one.dtype for one in labels]) or not is_small(rows.node):
         return rows  # pandas keeps the types of levels
     return inferred_labels(rows)
+
+
+def beside_no_rows(types: Any, parts: Sequence[Node]) -> Any:
+    """Return types with the labels that rows have beside parts that are known to have none."""
+    indexes = [part.meta.index for part in parts]
+    lengths = [total(part.chunks[0]) for part in parts]
+    several = len({index.dtype for index in indexes}) > 1
+    plain = all(index.nlevels == 1 for index in indexes)
+    if not (several and plain and known(lengths)) or all(lengths) or not any(lengths):
+        return types
+    pairs = zip(parts, lengths, strict=True)
+    first, *rest = [row(part.meta).index if count else part.meta.index for part, count in pairs]
+    return types.set_axis(types.index.astype(first.append(rest).dtype), axis=0)
 
 
 def inferred_labels(rows: Any) -> Any:

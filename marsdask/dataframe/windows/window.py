@@ -312,11 +312,22 @@ def windows_of(block: Any, kind: str, how: Options, selection: Any) -> Any:
     return windows[list(selection) if isinstance(selection, tuple) else selection]
 
 
+def _without_rows(block: Any, kind: str, how: Options, *call: Any) -> Any:
+    """Return a statistic of no rows: pandas leaves out a column of windows that is the labels."""
+    is_time = block[dict(how)["on"]].dtype.kind not in "iufO"
+    others = block.set_axis(pd.RangeIndex(0) if is_time else pd.DatetimeIndex([]))
+    selection, name, args, options = call
+    windows = windows_of(others, kind, how, selection)
+    return getattr(windows, name)(*args, **dict(options)).set_axis(block.index)
+
+
 @kernel(scratch=3.0)
 def window_values(
     block: Any, kind: str, how: Options, selection: Any, name: str, args: Any, options: Options
 ) -> Any:
     """Return a statistic of the windows of some rows."""
+    if not len(block) and dict(how).get("on") is not None:
+        return _without_rows(block, kind, how, selection, name, args, options)
     if name not in OF_PAIRS:
         return getattr(windows_of(block, kind, how, selection), name)(*args, **dict(options))
     first, second = block.iloc[:, 0], block.iloc[:, 1]

@@ -369,6 +369,37 @@ def test_objects_beside_no_rows(dtype, how):
             equal(lazy[0].merge(lazy[1], how=how, **on), left.merge(right, how=how, **on))
 
 
+#: Row labels of several types.
+LABELS: dict[str, pd.Index] = {
+    "truth values": pd.Index([True, False], name="b"),
+    "integers": pd.Index([1, 0]),
+    "short integers": pd.Index([1, 0], dtype="int8"),
+    "floats": pd.Index([1.5, 0]),
+    "masked integers": pd.Index([1, 2], dtype="Int64"),
+    "objects": pd.Index([1, "a"], dtype=object),
+    "texts": pd.Index(["a", "b"]),
+    "categories": pd.CategoricalIndex(["a", "b"]),
+    "times": pd.date_range("2020", periods=2),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*sort order is undefined")
+@pytest.mark.parametrize("how", ["inner", "left", "right", "outer"])
+@pytest.mark.parametrize("one", LABELS)
+def test_types_of_joined_labels(one: str, how: Any) -> None:
+    """They are declared as pandas joins labels of two types, and become columns of their type."""
+    left = pd.DataFrame({"a": [1, 2]}, LABELS[one])
+    for labels in LABELS.values():
+        right = pd.DataFrame({"v": [1, 2]}, labels)
+        lazy: Any = md.DataFrame(left).join(md.DataFrame(right), how=how)
+        try:
+            wanted = left.join(right, how=how)
+        except TypeError:  # labels that are in no order
+            continue
+        assert lazy.node.meta.index.dtype == wanted.index.dtype
+        equal(lazy.reset_index(), wanted.reset_index())
+
+
 #: What is made of columns whose types depend on whether each row has a match.
 OF_MATCHES: dict[str, Any] = {
     "repeat": lambda d: d.c.repeat(2),

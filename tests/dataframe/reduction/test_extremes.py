@@ -143,3 +143,12 @@ def test_extremes_of_no_groups():
     for call in (lambda x: x.nsmallest(2), lambda x: x.nlargest(1, keep="all")):
         groups = [rows.groupby("k")["v"].nsmallest(2) for rows in (lazy, frame)]
         equal(call(groups[0]), call(groups[1]))
+
+
+@pytest.mark.parametrize("labels", [[1, "a", 2.5], ["x", "y", "z"], [3, 1, 2]])
+def test_labels_of_objects(labels: list[Any]) -> None:
+    """They stay objects, unless all that are found are texts."""
+    frame = pd.DataFrame({"f": [2.5, 1, 3], "g": [0, 5, 1]}, pd.Index(labels, dtype=object))
+    lazy = md.DataFrame(frame, chunk_size=1)
+    equal(lazy.idxmin(), frame.idxmin())
+    equal(lazy.idxmax().value_counts(sort=False), frame.idxmax().value_counts(sort=False))

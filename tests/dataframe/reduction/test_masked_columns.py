@@ -141,3 +141,25 @@ def test_converted_columns(method, values):
         lazy = md.DataFrame(frame, chunk_size=1)
         wanted = getattr(frame.convert_dtypes(), method)()
         equal(getattr(lazy.convert_dtypes(), method)(), wanted)
+
+
+#: Calls whose results are values, which pandas gives the type of the column.
+OF_VALUES: dict[str, Any] = {
+    "extremes": lambda d: d.agg(["max", "min"]),
+    "extremes of a column": lambda d: d.a.agg(["max", "min"]),
+    "beside a mean": lambda d: d.agg(["max", "mean"]),
+    "lower": lambda d: d.quantile(interpolation="lower"),
+    "several": lambda d: d.quantile([0.1, 0.9], interpolation="higher"),
+    "of a column": lambda d: d.a.quantile(interpolation="nearest"),
+    "several of a column": lambda d: d.a.quantile([0.1], interpolation="lower"),
+    "between": lambda d: d.quantile([0.1], interpolation="midpoint"),
+}
+
+
+@pytest.mark.parametrize("name", OF_VALUES)
+@pytest.mark.parametrize("last", [3.0, 2.5, None])
+def test_integers_that_only_rows_tell(name: str, last: Any) -> None:
+    """convert_dtypes() makes floats integers if none has a fraction."""
+    frame = pd.DataFrame({"a": [1.0, 2.0, last], "b": [3, 1, 2]})
+    lazy = md.DataFrame(frame, chunk_size=1).convert_dtypes()
+    equal(OF_VALUES[name](lazy), OF_VALUES[name](frame.convert_dtypes()))

@@ -421,3 +421,16 @@ def test_levels_beside_plain_labels():
     for parts in ([pairs, plain], [plain[[]], pairs], [pairs[:0], plain[[]], pairs[:0]]):
         lazy = [md.DataFrame(part, chunk_size=1) for part in parts]
         equal(md.concat(lazy, ignore_index=True), pd.concat(parts, ignore_index=True))
+
+
+@pytest.mark.parametrize("join", ["inner", "outer"])
+@pytest.mark.parametrize("first", [True, False])
+def test_labels_beside_parts_that_are_known_to_have_no_rows(join: Any, first: bool) -> None:
+    """Numbers without rows make no objects of times."""
+    frame = pd.DataFrame({"a": [1.0, 2.0]}, pd.date_range("2024", periods=2))
+    parts = [frame, pd.DataFrame({"a": [1.0]})[:0]]
+    parts = parts if first else parts[::-1]
+    lazy: Any = md.concat([md.DataFrame(part) for part in parts], join=join)
+    wanted: Any = pd.concat(parts, join=join)
+    assert lazy.node.meta.index.dtype == wanted.index.dtype
+    equal(lazy.resample("2D").sum(), wanted.resample("2D").sum())

@@ -103,6 +103,23 @@ def test_windows_of_time(both, window, closed, name):
         equal(*(getattr(one["u"], name)() for one in by_column))
 
 
+@pytest.mark.parametrize("chosen", [["a"], ["a", "k"], ["k", "a"], ["a", "b", "k"]])
+@pytest.mark.parametrize("name", ["sum", "count"])
+def test_columns_beside_that_of_the_windows(chosen: list[str], name: str) -> None:
+    """That one is declared, too, for windows of rows as for those of time."""
+    frame = pd.DataFrame({"a": [1.0, 2, 3], "k": [1, 2, 4], "b": 1.0})
+    frame["t"] = pd.to_datetime(frame.k, unit="D")
+    by_time = frame.set_index(pd.date_range("2024", periods=3))
+    windows: Any
+    for rows, windows in ((frame.drop(columns="t"), (2, "k")), (by_time, ("36h", "t"))):
+        lazy: Any = md.DataFrame(rows, chunk_size=2)
+        size, on = windows
+        found, wanted = (getattr(one.rolling(size, on=on)[chosen], name)() for one in (lazy, rows))
+        assert [*found.columns] == [*wanted.columns]
+        equal(found, wanted)
+        equal(found.nunique(), wanted.nunique())
+
+
 def test_times_that_do_not_rise():
     """Pandas's error, also where only two chunks together tell; falling times are fine."""
     days = pd.Series(1.0, pd.to_datetime([1, 5, 3, 2], unit="D"))
