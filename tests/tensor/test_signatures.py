@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -58,3 +60,27 @@ def test_reshape() -> None:
     """The array API's ``copy`` is shown."""
     assert "copy" in left_out("reshape")
     assert_same(mt.reshape(X, (4,), copy=True), X.ravel())
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_orders_by_position(order: str) -> None:
+    """NumPy's position of the order is taken, beside Mars's of the chunks."""
+    like = np.ones((3, 4))
+    calls: list[Callable[[Any, Any], Any]] = [
+        lambda np, _: np.zeros((3, 4), int, order),
+        lambda np, _: np.ones((3, 4), int, order),
+        lambda np, _: np.empty((3, 4), int, order),
+        lambda np, _: np.full((3, 4), 7, int, order),
+        lambda np, _: np.eye(3, 4, 0, int, order),
+        lambda np, x: np.zeros_like(x, int, order),
+        lambda np, x: np.ones_like(x, int, order, True, (2, 3)),
+        lambda np, x: np.empty_like(x, int, order),
+        lambda np, x: np.full_like(x, 7, int, order, False, (2, 3)),
+    ]
+    for call in calls:
+        found, expected = call(mt, mt.tensor(like, chunk_size=2)).compute(), call(np, like)
+        assert found.shape == expected.shape
+        assert found.dtype == expected.dtype
+        assert found.flags.f_contiguous == expected.flags.f_contiguous
+    assert mt.zeros((3, 4), int, 2).chunks == ((2, 1), (2, 2))
+    assert mt.zeros_like(like, int, (2,)).shape == (2,)

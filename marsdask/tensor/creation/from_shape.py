@@ -50,7 +50,7 @@ from ..manipulation.reshape import reshape
 from ..manipulation.shape import broadcast_to, view
 from ..memory_order import fortran, in_order, in_order_of, letter_of, settled
 from ..operands import as_node, empty
-from ..signatures import optional, shows, with_signature
+from ..signatures import optional, orders_at, shows, with_signature
 from ..sparse.blocks import is_sparse
 from ..sparse.conversion import tosparse
 from ..typing import public, view_face
@@ -201,6 +201,7 @@ def _filled_by(fill: Any, shape: Any, dtype: Any, chunk_size: Any, letter: Any) 
 
 @public
 @shows(*EXTRAS)
+@orders_at("chunk_size")
 def full(
     shape: Any, fill_value: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any
 ) -> Node:
@@ -229,6 +230,7 @@ def full(
 
 @public
 @shows(*EXTRAS)
+@orders_at("chunk_size")
 def ones(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Node:
     """Return a tensor of ones. See numpy.ones."""
     dtype = np.dtype(np.float64 if dtype is None else dtype)
@@ -237,6 +239,7 @@ def ones(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) ->
 
 @public
 @shows(*EXTRAS)
+@orders_at("chunk_size")
 def zeros(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Node:
     """Return a tensor of zeros. See numpy.zeros."""
     dtype = np.dtype(np.float64 if dtype is None else dtype)
@@ -245,6 +248,7 @@ def zeros(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -
 
 @public
 @shows(*EXTRAS)
+@orders_at("chunk_size")
 def empty_(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Node:
     """Return a tensor of zeros, so that equal expressions have equal values. See numpy.empty."""
     dtype = np.dtype(np.float64 if dtype is None else dtype)
@@ -288,6 +292,7 @@ def _alike(a: Any, dtype: Any, chunk_size: Any, chunks: Any = None, **_: Any) ->
 @public
 @waits_for_lengths(_alike)
 @shows("chunks", "order", "device")
+@orders_at("shape")
 def ones_like(
     a: Any, dtype: Any = None, shape: Any = None, chunk_size: Any = None, **extra: Any
 ) -> Node:
@@ -298,6 +303,7 @@ def ones_like(
 @public
 @waits_for_lengths(_alike)
 @shows("chunks", "order", "device")
+@orders_at("shape")
 def zeros_like(
     a: Any, dtype: Any = None, shape: Any = None, chunk_size: Any = None, **extra: Any
 ) -> Node:
@@ -313,6 +319,7 @@ def zeros_like(
 @public
 @waits_for_lengths(_alike)
 @shows("chunks", "order", "device")
+@orders_at("shape")
 def empty_like(
     a: Any, dtype: Any = None, shape: Any = None, chunk_size: Any = None, **extra: Any
 ) -> Node:
@@ -323,6 +330,7 @@ def empty_like(
 @public
 @waits_for_lengths(_alike)
 @shows("chunks", "order", "device")
+@orders_at("shape")
 def full_like(
     a: Any,
     fill_value: Any,
@@ -394,6 +402,7 @@ def _range(args: tuple[Any, ...], named: list[Any]) -> tuple[Any, Any, Any]:
 
 @public
 @shows(*EXTRAS)
+@orders_at("chunk_size")
 def eye(
     N: int,
     M: int | None = None,

@@ -118,6 +118,8 @@ def masked_array(
     MaskedTensor
         The values and the mask.
     """
+    if isinstance(fill_value, type | np.dtype):  # NumPy's position of the type
+        dtype, fill_value = fill_value, None
     if np.ndim(fill_value):
         raise ValueError("non-scalar fill_value not supported")
     splits = chunks if chunk_size is None else chunk_size
@@ -156,7 +158,45 @@ def _for_all(hidden: Any, form: Any) -> Any:
     return wrap(shape.broadcast_to(hidden.reshape(()), form).node)
 
 
-array = masked_array
+@public
+def array(
+    data: Any,
+    dtype: Any = None,
+    copy: bool = False,
+    order: str | None = None,
+    mask: Any = nomask,
+    fill_value: Any = None,
+    keep_mask: bool = True,
+    hard_mask: bool = False,
+    shrink: bool = True,
+    subok: bool = True,
+    ndmin: int = 0,
+    *,
+    chunk_size: Any = None,
+    chunks: Any = None,
+) -> Any:
+    """Return a masked tensor of values and a mask. See numpy.ma.array.
+
+    Hard masks are not supported, nor is ``order="F"``.
+
+    Returns
+    -------
+    MaskedTensor
+        The values and the mask.
+    """
+    del subok  # all results are masked tensors
+    if hard_mask or order in ("F", "f"):
+        raise NotImplementedError(
+            "array(hard_mask=True) and order='F' are not supported; leave them out"
+        )
+    if isinstance(data, np.ma.MaskedArray):
+        data = from_masked(data, chunks if chunk_size is None else chunk_size)
+    data = data if keep_mask or not has_mask(data) else getdata(data)
+    mask = mask if shrink or mask is not nomask else shape.broadcast_to(False, np.shape(data))
+    how: Any = {"copy": copy, "chunk_size": chunk_size, "chunks": chunks}
+    result = masked_array(data, mask, fill_value, dtype, **how)
+    lacking = max(0, ndmin - result.ndim)
+    return result[(None,) * lacking] if lacking else result
 
 
 _MASKING = """Mask by value. See numpy.ma.{name}.

@@ -226,7 +226,13 @@ def test_making_masked_tensors() -> None:
     assert_alike(ma.masked_array(x), np.ma.masked_array(x))
     assert_alike(ma.masked_array(x, True), np.ma.masked_array(x, True))
     assert_alike(ma.masked_array(lazy, mask[:, ::-1]), np.ma.masked_array(expected, mask[:, ::-1]))
-    assert_alike(ma.array(x, mask, dtype="i4"), np.ma.array(x, mask=mask, dtype="i4"))
+    assert_alike(ma.array(x, mask=mask, dtype="i4"), np.ma.array(x, mask=mask, dtype="i4"))
+    assert_alike(ma.masked_array(x, mask, int), np.ma.masked_array(x, mask, int))
+    assert_alike(ma.array(x, float, True), np.ma.array(x, float, True))
+    assert_alike(ma.array(lazy, keep_mask=False), np.ma.array(expected, keep_mask=False))
+    assert ma.array(x, ndmin=4).shape == (1, 1, 2, 3)
+    with pytest.raises(NotImplementedError, match="hard_mask"):
+        ma.array(x, hard_mask=True)
     for name in ("ones_like", "zeros_like"):
         assert_alike(getattr(ma, name)(lazy), getattr(np.ma, name)(expected))
     assert ma.empty_like(lazy, dtype=int).dtype == int
