@@ -133,6 +133,16 @@ def files(frame: Any, folder: Any) -> list[Any]:
     return [mt.tensor(len(pd.read_parquet(path))) for path in sorted(folder.glob("part-*"))]
 
 
+def partitions(frame: Any, folder: Any) -> list[Any]:
+    """Return the rows of each chunk's files in the folders of a column."""
+    frame.to_parquet(folder / "folders", partition_cols=["key"])
+    paths = sorted((folder / "folders").rglob("part-*"))
+    counts = {path.name: 0 for path in paths}
+    for path in paths:
+        counts[path.name] += len(pd.read_parquet(path, partitioning=None))
+    return [mt.tensor(count) for _, count in sorted(counts.items())]
+
+
 def assigned(frame: Any) -> Any:
     """Return a copy of a frame some rows of which are assigned."""
     other = frame.copy()
@@ -223,6 +233,7 @@ PINNED: dict[str, dict[str, Call]] = {
     "FittedRuns": {"nearest": lambda a: NearestNeighbors(n_neighbors=2).fit(a.x).kneighbors(a.k)},
     "ChunkFold": {"votes": lambda a: voted(a.x)},
     "WriteFiles": {"rows": lambda a: files(a.f, a.folder)},
+    "WritePartitions": {"rows": lambda a: partitions(a.f, a.folder)},
 }
 
 #: Functions of two tensors, those that want whole numbers, truths or vectors.

@@ -252,6 +252,7 @@ def test_every_node_that_shows_chunks_has_a_case() -> None:
         "FittedRuns",
         "Write",
         "WriteFiles",
+        "WritePartitions",
     }:  # these are executed as they are called
         for call in history.PINNED[kind].values():
             nodes = Graph([item.node for item in results_of(call(Operands()))]).nodes

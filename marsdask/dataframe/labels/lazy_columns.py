@@ -12,6 +12,7 @@ from pandas.api.types import is_scalar
 
 from marsdask.core.arguments import plain_values
 from marsdask.core.collection import Collection
+from marsdask.core.public import public_call
 
 from ..create import frame_from_tensor, in_memory, series_from_tensor
 from ..rows import alignment
@@ -28,6 +29,7 @@ def has_lazy_columns(data: Any) -> bool:
     return any(isinstance(item, Collection) for item in values)
 
 
+@public_call
 def frame_of_lazy(data: Any, index: Any, columns: Any, dtype: Any) -> DataFrame:
     """Return the frame of ``md.DataFrame(data, ...)`` of lazy data. See pandas.DataFrame."""
     if isinstance(data, Mapping):
@@ -146,6 +148,7 @@ def _one_column(item: Any, label: Any) -> Any:
     return frame_of_lazy(item, None, None, None).set_axis([label], axis=1)
 
 
+@public_call
 def series_of_lazy(data: Any, index: Any, dtype: Any, name: Any) -> Series:
     """Return the series of ``md.Series(data, ...)`` of lazy data. See pandas.Series."""
     if isinstance(data.node.meta, np.ndarray):
