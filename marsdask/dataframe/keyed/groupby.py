@@ -193,6 +193,8 @@ class GroupBy(MadeOfRows, Generic[R, C]):
         if self._flags["as_index"]:
             return result
         if call.method == "value_counts":
+            if result.name in result.node.meta.index.names:
+                raise ValueError(f"Column label '{result.name}' is duplicate of result column")
             return reset_index(result, allow_duplicates=True)
         if not call.one_row:
             raise NotImplementedError(

@@ -292,3 +292,12 @@ def test_keys_without_names_as_columns(keys: str, column: str, method: str) -> N
     by, lazy = UNNAMED_KEYS[keys], md.DataFrame(frame, chunk_size=1)
     wanted = getattr(frame.groupby(by, as_index=False), method)()
     equal(getattr(lazy.groupby(by, as_index=False), method)(), wanted)
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+def test_counts_beside_a_column_of_their_label(normalize: bool) -> None:
+    """Both cannot be columns of the result."""
+    label = "proportion" if normalize else "count"
+    lazy = md.DataFrame({"a": [1], "b": [2], label: [3]})
+    with pytest.raises(ValueError, match="duplicate of result column"):
+        lazy.groupby("a", as_index=False).value_counts(normalize=normalize)
