@@ -37,6 +37,7 @@ TOLD_BY_NO_ELEMENTS = ("np.bincount(",)
 #: What pandas returns without rows is of a type of its own, also if ours knows that there are none.
 TYPED_BY_NO_ROWS = re.compile(
     r"\.(max|min|nunique)\(axis=True|\.resample\(.*\.mean\(|\.corrwith\(x\[|\.rolling\(.*on="
+    r"|concat\(.*keys="
 )
 #: What only running tells to be of rows: without them it has other types, levels and names.
 SHAPED_BY_NO_ROWS = re.compile(r"\.describe\(\)|groupby\(.*\.(n(largest|smallest)|diff)\(|\.join\(")
@@ -51,6 +52,7 @@ OF_NO_ROWS = (
     "Cannot perform reduction 'quantile' with",
     "numpy boolean subtract",
     "Cannot aggregate non-numeric type: str",
+    "Cannot aggregate non-numeric type: category",
     "unsupported operand type(s) for &",
     "unsupported operand type(s) for *: 'Timestamp'",
 )
@@ -316,7 +318,7 @@ class DrawnProgram:
 
     def _tells_by_values(self, line: str) -> bool:
         x = self.reference["x"]
-        if line in TOLD_BY_VALUES:
+        if line in TOLD_BY_VALUES or "x.shape" in line:
             return True
         calls = TOLD_BY_NO_ELEMENTS if kind_of(x) == "array" else TOLD_BY_NO_ROWS
         return not x.size and any(call in line for call in calls)
@@ -340,7 +342,8 @@ class DrawnProgram:
         x = self.reference["x"]
         calls = AS_MASKED if isinstance(x, np.ma.MaskedArray) else ()
         by_no_rows = not x.size and TYPED_BY_NO_ROWS.search(line)
-        return bool(by_no_rows) or any(call in line for call in calls)
+        by_order = "dropna=False" in line and _has_gaps_in_truth_values(x)
+        return bool(by_no_rows) or by_order or any(call in line for call in calls)
 
     def _is_shaped_by_no_rows(self, line: str, value: Any) -> bool:
         """Tell whether a side, or the result, has no rows, which decide about labels."""
@@ -393,6 +396,15 @@ def _has_type(ours: Any, reference: Any) -> bool:
     """Tell whether a type is declared that no gap in the rows changes, as the documents say."""
     is_open = isinstance(ours, mt.Tensor) and ours.node.may_narrow
     return isinstance(reference, np.ndarray) and reference is not np.ma.masked and not is_open
+
+
+def _has_gaps_in_truth_values(value: Any) -> bool:
+    """Tell whether NaN is among truth values: pandas sorts them by which occurs first."""
+    frame = value.to_frame() if isinstance(value, pd.Series) else value
+    if not isinstance(frame, pd.DataFrame):
+        return False
+    places = (at for at, dtype in enumerate(frame.dtypes) if pd.api.types.is_object_dtype(dtype))
+    return any({bool, float} <= set(map(type, frame.iloc[:, at])) for at in places)
 
 
 def _has_masks_as_labels(value: Any) -> bool:

@@ -59,8 +59,8 @@ def with_types_of_rows(frame: Any, kinds: str = "Of") -> Any:
 
 def _without_gaps(node: Any, kinds: str = "Of") -> Any:
     """Return no rows of the types without gaps; ``None`` if the rows do not decide the types."""
-    by_rows = isinstance(node.meta, pd.DataFrame) and node.types_by_rows
-    if not by_rows or not is_wide(node.meta) or not is_small(node):
+    is_frame = isinstance(node, FrameNode) and isinstance(node.meta, pd.DataFrame)
+    if not is_frame or not node.types_by_rows or not is_wide(node.meta) or not is_small(node):
         return None
     types = enumerate(node.meta.dtypes.items())
     places = [at for at, (label, dtype) in types if dtype.kind in kinds and is_open(node, label)]

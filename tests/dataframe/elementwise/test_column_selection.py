@@ -58,6 +58,22 @@ def test_calls(kind, chunk_size):
             equal(call(md.DataFrame(frame, chunk_size=chunk_size)), call(frame))
 
 
+def test_executed_frames():
+    """Their types are known: all calls take them."""
+    lazy = md.DataFrame(FRAME, chunk_size=2)
+    merged = lazy[["a", "z"]].merge(lazy[["a", "B"]], on="a", how="left")
+    wanted = FRAME[["a", "z"]].merge(FRAME[["a", "B"]], on="a", how="left")
+    for call in (
+        lambda d: d.select_dtypes("bool"),
+        lambda d: d.sum(numeric_only=True),
+        lambda d: d.agg(["max", "min"]),
+        lambda d: d.drop(columns="B").idxmax(axis=1),
+        lambda d: (md if isinstance(d, md.DataFrame) else pd).get_dummies(d),
+    ):
+        equal(call(merged.execute()), call(wanted))
+        equal(call(merged.persist()), call(wanted))
+
+
 def test_equal_labels():
     """Covariances, descriptions and correlations of columns with others of one label."""
     frame = FRAMES["labels"]
