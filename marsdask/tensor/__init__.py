@@ -585,8 +585,6 @@ __array_api_version__ = "2024.12"
 
 # Other names of the same functions.
 asanyarray = asarray
-concat = concatenate
-permute_dims = transpose
 if TYPE_CHECKING:
     from . import fft, spatial, special, stats
 else:
@@ -615,8 +613,8 @@ block = ma.accepts_masked(block)
 broadcast_to = ma.accepts_masked(broadcast_to)
 column_stack = ma.accepts_masked(column_stack)
 compress = ma.accepts_masked(compress)
-concat = ma.accepts_masked(concat)
 concatenate = ma.accepts_masked(concatenate)
+concat = concatenate
 delete = ma.accepts_masked(delete)
 diagonal = ma.accepts_masked(diagonal)
 dsplit = ma.accepts_masked(dsplit)
@@ -629,7 +627,6 @@ hsplit = ma.accepts_masked(hsplit)
 hstack = ma.accepts_masked(hstack)
 matrix_transpose = ma.accepts_masked(matrix_transpose)
 moveaxis = ma.accepts_masked(moveaxis)
-permute_dims = ma.accepts_masked(permute_dims)
 ravel = ma.accepts_masked(ravel)
 rechunk = ma.accepts_masked(rechunk)
 repeat = ma.accepts_masked(repeat)
@@ -644,6 +641,7 @@ swapaxes = ma.accepts_masked(swapaxes)
 take = ma.accepts_masked(take)
 tile = ma.accepts_masked(tile)
 transpose = ma.accepts_masked(transpose)
+permute_dims = transpose
 vsplit = ma.accepts_masked(vsplit)
 vstack = ma.accepts_masked(vstack)
 tensordot = ma.or_masked(tensordot, ma.tensordot)

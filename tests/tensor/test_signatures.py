@@ -84,3 +84,15 @@ def test_orders_by_position(order: str) -> None:
         assert found.flags.f_contiguous == expected.flags.f_contiguous
     assert mt.zeros((3, 4), int, 2).chunks == ((2, 1), (2, 2))
     assert mt.zeros_like(like, int, (2,)).shape == (2,)
+
+
+def test_names_of_one_function() -> None:
+    """What is one function under several names in NumPy is one here."""
+    functions: dict[int, list[str]] = {}
+    for name in dir(np):
+        member = getattr(np, name)
+        if callable(member) and not isinstance(member, type) and name in mt.__all__:
+            functions.setdefault(id(member), []).append(name)
+    several = [names for names in functions.values() if len(names) > 1]
+    assert ["abs", "absolute"] in several
+    assert [names for names in several if len({id(getattr(mt, name)) for name in names}) > 1] == []
