@@ -119,7 +119,7 @@ def assign_loc(obj: Any, key: Any, value: Any, *, strict: bool = True) -> None:
         places = column_places(obj.columns, columns)
         if -1 in places:
             return _assign_new(obj, columns, places, value, whole)
-    if obj.ndim == 2 and takes_no_row(obj, rows):
+    if obj.ndim == 2 and not whole and takes_no_row(obj, rows):
         return None
     positions = positions_of_mask(rows)
     mask = None if whole else _mask(obj, rows)

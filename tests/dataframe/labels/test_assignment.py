@@ -447,3 +447,12 @@ def test_frames_of_other_values_are_no_masks() -> None:
     lazy[lazy > 1] = 5
     frame[frame > 1] = 5
     equal(lazy, frame)
+
+
+def test_all_rows_of_none_take_a_column() -> None:
+    """A slice of all rows is no slice of no rows."""
+    with option_context({"dataframe.whole": "allow"}):
+        frames: list[Any] = [pd.DataFrame(columns=["x", "y"]), md.DataFrame(columns=["x", "y"])]
+        for frame in frames:
+            frame.loc[:, "x"] = [1, 2, 3]
+        equal(frames[1], frames[0])
