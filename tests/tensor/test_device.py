@@ -71,7 +71,7 @@ def test_values_are_shown_and_read(monkeypatch: pytest.MonkeyPatch) -> None:
     lazy = mt.arange(5.0, chunk_size=2, gpu=True).execute()
     assert repr(lazy) == "array([0., 1., 2., 3., 4.])"
     assert str(lazy) == "[0. 1. 2. 3. 4.]"
-    assert repr(mt.zeros(2000, gpu=True).execute()).endswith("shape=(2000,), dtype=float64)")
+    assert repr(mt.zeros(2000, gpu=True).execute()).endswith("shape=(2000,))")
     assert float(lazy.sum()) == lazy.sum().item() == 10
     assert lazy.tolist() == [0, 1, 2, 3, 4]
     assert bool(lazy[1])
