@@ -147,7 +147,7 @@ def _counts_in_bins(obj: Series, bins: Any, normalize: bool, **options: bool) ->
     own = isinstance(meta.dtype, np.dtype) or is_masked(meta.dtype)
     kind = getattr(meta.dtype, "kind", "O") if own else "O"
     opens = isinstance(node, FrameNode) and (node.types_by_rows or node.opens_types)
-    chunks_tell = kind == "O" and opens
+    chunks_tell = kind == "O" and (opens or meta.dtype == "object")  # which may be numbers
     if kind not in "biufmM" and not chunks_tell:
         raise TypeError("bins argument only works with numeric data.")
     if not several and kind in "mM":

@@ -168,3 +168,18 @@ def test_modes_of_bytes(values):
     modes = md.Series(series, chunk_size=1).mode().compute()
     assert modes.dtype == series.mode().dtype
     assert modes.tolist() == series.mode().tolist()
+
+
+@pytest.mark.parametrize("values", [[3, 1, 2, 2], [True, False, 2, 0], [1, "a", 2, 3], [1.5, None]])
+@pytest.mark.parametrize("bins", [2, [0, 1, 3]])
+def test_bins_of_objects(values, bins):
+    """Objects that are numbers have bins; others are refused, as in pandas."""
+    series = pd.Series(values, dtype=object)
+    lazy = md.Series(series, chunk_size=2)
+    try:
+        wanted = series.value_counts(bins=bins)
+    except TypeError:
+        with pytest.raises(TypeError):
+            lazy.value_counts(bins=bins).compute()
+    else:
+        equal(lazy.value_counts(bins=bins), wanted)
