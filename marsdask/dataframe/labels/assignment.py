@@ -46,6 +46,7 @@ from .masks import (
     listed_key,
     positions_of_mask,
     slice_bounds,
+    without_axes,
 )
 from .numbered_rows import MANY_ROWS, has_rows, is_empty_slice, numbers_of, takes_no_row
 
@@ -74,7 +75,7 @@ def put_rows(
     if not strict and mask is not None and not rows.any():
         return block
     items = [
-        value._values[rows] if aligned else value
+        value._values[rows] if aligned else without_axes(value)
         for value, aligned in zip(values, by_row, strict=True)
     ]
     if block.ndim == 1:

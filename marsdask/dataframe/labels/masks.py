@@ -299,3 +299,8 @@ def positions_of_mask(key: Any) -> Any:
     if isinstance(key, list | np.ndarray) and is_mask(key):
         return np.flatnonzero(key)
     return None
+
+
+def without_axes(value: Any) -> Any:
+    """Return the element of an array without axes, which masked columns do not take."""
+    return value[()] if isinstance(value, np.ndarray) and not value.ndim else value

@@ -456,3 +456,16 @@ def test_all_rows_of_none_take_a_column() -> None:
         for frame in frames:
             frame.loc[:, "x"] = [1, 2, 3]
         equal(frames[1], frames[0])
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "string", "boolean", "category", "float64"])
+def test_lazy_elements_are_assigned(dtype: Any) -> None:
+    """An element of a column, or what is computed of it, is a value of its type."""
+    frame = pd.DataFrame({"a": pd.Series([1, 0, 1]).astype(bool if dtype == "boolean" else int)})
+    frame = frame.astype("str" if dtype == "string" else frame.dtypes).astype(dtype)
+    frames: list[Any] = [frame.copy(), md.DataFrame(frame, chunk_size=2)]
+    for one in frames:
+        one.loc[:, [True]] = one.iloc[1, 0]
+        one.loc[[0, 1], [True]] = one.iloc[1, 0]
+        one.iloc[[2], 0] = one.iloc[1, 0]
+    equal(frames[1], frames[0])
