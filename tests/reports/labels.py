@@ -153,16 +153,15 @@ m = lazy(pd.DataFrame({"b": [1., np.nan]}, index=["a", "c"]))
     "ellipsis of a series": "lazy(pd.Series([1, 2]))[...]",
     "ellipsis of loc": "lazy(pd.DataFrame({'a': [1, 2]})).loc[...]",
     "kendall": "lazy(pd.DataFrame({'a': [1, 2, 4], 'b': [3, 1, 2]})).corr('kendall')",
+    "partition_cols": """
+rows = lazy(pd.DataFrame({"k": [1, 2, 1], "v": [1, 2, 3]}))
+rows.to_parquet(here("p"), partition_cols=["k"])
+pd.read_parquet(here("p")).sort_values("v", ignore_index=True)""",
     "ellipsis of iloc": "lazy(pd.Series([1, 2])).iloc[...]",
 }
 
 #: What is refused, and words of the alternative.
 REFUSALS: dict[str, tuple[str, str]] = {
-    "partition_cols": (
-        """
-lazy(pd.DataFrame({"k": [1, 2, 1], "v": [1, 2, 3]})).to_parquet(here("p"), partition_cols=["k"])""",
-        "use to_parquet() for each value",
-    ),
     "same labels: melt": (
         "lazy(pd.DataFrame([[1, 2]], columns=['a', 'a'])).melt()",
         "use set_axis(axis=1)",
@@ -182,9 +181,5 @@ lazy(pd.DataFrame({"k": [1, 2, 1], "v": [1, 2, 3]})).to_parquet(here("p"), parti
     "search in categories": (
         "lazy(pd.Series(['a', 'b'], dtype='category')).searchsorted('b')",
         "use (series < value).sum()",
-    ),
-    "append to parquet": (
-        "lazy(pd.DataFrame({'a': [1]})).to_parquet(here('p'), append=True)",
-        "use name_function=",
     ),
 }
