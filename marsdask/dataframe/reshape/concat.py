@@ -198,7 +198,12 @@ class Concat(FrameNode):
             row(meta) if meta.ndim == 1 or len(meta.columns) or gap else meta
             for meta, gap in zip(metas, gaps, strict=True)
         ]
-        labels = _with_levels_of(metas, pd.concat(metas))
+        # Rows without columns have labels, too: pandas leaves out what has neither.
+        labelled = [
+            pd.DataFrame(columns=[0], index=meta.index) if gap and _lacks_columns(meta) else meta
+            for meta, gap in zip(metas, gaps, strict=True)
+        ]
+        labels = _with_levels_of(metas, pd.concat(labelled))
         index = _named_by(labels.index, metas)
         return without_rows(pd.concat(rows), labels.set_axis(index, axis=0))
 

@@ -434,3 +434,27 @@ def test_labels_beside_parts_that_are_known_to_have_no_rows(join: Any, first: bo
     wanted: Any = pd.concat(parts, join=join)
     assert lazy.node.meta.index.dtype == wanted.index.dtype
     equal(lazy.resample("2D").sum(), wanted.resample("2D").sum())
+
+
+#: Labels of rows without columns, which count beside those of others.
+LABELS_OF_BARE_ROWS: dict[str, Any] = {
+    "float": [1.25, 2.5],
+    "missing": [np.nan, 1.5],
+    "text": ["a", "b"],
+    "time": pd.to_datetime(["2020", "2021"]),
+    "small integers": np.array([7, 8], "i1"),
+    "integers": [7, 8],
+    "truth": [True, False],
+    "Float64": pd.array([0.5, None], "Float64"),
+}
+
+
+@pytest.mark.parametrize("join", ["inner", "outer"])
+@pytest.mark.parametrize("name", LABELS_OF_BARE_ROWS)
+def test_labels_of_rows_without_columns(name: str, join: Any) -> None:
+    """They keep their values: the type is that of all labels."""
+    bare = pd.DataFrame({"u": LABELS_OF_BARE_ROWS[name]}).set_index("u").rename_axis(None)
+    other = pd.DataFrame({"k": [1, 2], "f": [0.5, 0.2]})
+    for raw in ([bare, other], [other, bare], [bare, other, bare]):
+        lazy = [md.DataFrame(frame, chunk_size=1) for frame in raw]
+        equal(md.concat(lazy, join=join), pd.concat(raw, join=join))
