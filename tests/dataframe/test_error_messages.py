@@ -119,7 +119,6 @@ NOT_SUPPORTED: dict[str, tuple[Call, str, str]] = {
         "total_seconds()",
     ),
     "engine": (lambda xd, d: xd.read_parquet("x", engine="x"), "engine='x'", "pyarrow"),
-    "partitions": (lambda xd, d: d.to_parquet("x", partition_cols=["a"]), "partition_cols", "each"),
 }
 
 
