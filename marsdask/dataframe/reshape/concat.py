@@ -39,7 +39,7 @@ from ..nodes.dtypes import (
 from ..nodes.frame_node import OCCURRENCE, FrameNode, S, axis_number, orders_beside, row_bytes
 from ..ordered.row_numbers import reset_index
 from ..rows import alignment, cast_labels, same_type, same_types, with_type, without_names
-from ..schemas.samples import row, without_rows
+from ..schemas.samples import row, with_a_column, without_rows
 from ..schemas.schema import result_of
 from ..whole.fallback import function_with_fallback
 from .object_labels import beside_no_rows, in_type_of_joined_labels, with_inferred_labels
@@ -198,12 +198,7 @@ class Concat(FrameNode):
             row(meta) if meta.ndim == 1 or len(meta.columns) or gap else meta
             for meta, gap in zip(metas, gaps, strict=True)
         ]
-        # Rows without columns have labels, too: pandas leaves out what has neither.
-        labelled = [
-            pd.DataFrame(columns=[0], index=meta.index) if gap and _lacks_columns(meta) else meta
-            for meta, gap in zip(metas, gaps, strict=True)
-        ]
-        labels = _with_levels_of(metas, pd.concat(labelled))
+        labels = _with_levels_of(metas, pd.concat(with_a_column(metas, gaps)))
         index = _named_by(labels.index, metas)
         return without_rows(pd.concat(rows), labels.set_axis(index, axis=0))
 

@@ -113,6 +113,17 @@ def without_rows(found: Any, like: Any) -> Any:
     return found.iloc[:0].set_axis(like.index, axis=0)
 
 
+def with_a_column(metas: Sequence[Any], gaps: Sequence[bool]) -> list[Any]:
+    """Return metas whose labels pandas joins: it leaves out those without columns and rows.
+
+    ``gaps`` tells which ones stand for rows without columns, which have labels.
+    """
+    return [
+        pd.DataFrame(columns=[0], index=meta.index) if gap else meta
+        for meta, gap in zip(metas, gaps, strict=True)
+    ]
+
+
 def joined_columns(parts: Sequence[pd.DataFrame], like: pd.DataFrame) -> pd.DataFrame:
     """Return joined parts without rows, with those columns of another frame that a part lacks."""
     lacking = [label for label in like.columns if not all(label in part.columns for part in parts)]
