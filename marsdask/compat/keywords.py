@@ -15,6 +15,10 @@ from functools import partial, wraps
 from typing import Any, Final, Protocol
 
 
+def _is_among(value: Any, values: Sequence[Any]) -> bool:
+    return any(value is item or value == item for item in values)
+
+
 @dataclass(frozen=True)
 class LeftOut:
     """A keyword that means nothing with some values."""
@@ -24,7 +28,7 @@ class LeftOut:
     library: str = "pandas"
 
     def call(self, method: Any, owner: Any, args: Any, kwargs: Any, name: str, value: Any) -> Any:
-        if not any(value is default or value == default for default in self.values):
+        if not _is_among(value, self.values):
             raise NotImplementedError(f"{name}={value!r} is gone from {self.library}: {self.word}")
         return method(owner, *args, **kwargs)
 
@@ -101,9 +105,9 @@ class Way:
     word: str = ""
 
     def call(self, method: Any, owner: Any, args: Any, kwargs: Any, name: str, value: Any) -> Any:
-        if self.values and not any(value is known or value == known for known in self.values):
-            known = ", ".join(map(repr, self.values))
-            raise ValueError(f"{name} must be one of {known}, got {value!r}")
+        if self.values and not _is_among(value, self.values):
+            choices = ", ".join(map(repr, self.values))
+            raise ValueError(f"{name} must be one of {choices}, got {value!r}")
         return method(owner, *args, **kwargs)
 
 
@@ -116,7 +120,7 @@ class Only:
     word: str = ""
 
     def call(self, method: Any, owner: Any, args: Any, kwargs: Any, name: str, value: Any) -> Any:
-        if not any(value is known or value == known for known in self.values):
+        if not _is_among(value, self.values):
             raise NotImplementedError(f"{name}={value!r} is not supported; {self.instead}")
         return method(owner, *args, **kwargs)
 

@@ -25,14 +25,14 @@ TELLING: Final = (
 
 def _told(kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """Return the ``meta`` that keywords of Mars's tell, if they do, and the other keywords."""
-    told = {name: kwargs[name] for name in TELLING if name in kwargs}
-    rest = {name: value for name, value in kwargs.items() if name not in told}
-    dtypes, dtype = told.get("dtypes"), told.get("dtype")
-    if told.get("output_type") == "series" and dtype is None:
+    words = {name: kwargs[name] for name in TELLING if name in kwargs}
+    rest = {name: value for name, value in kwargs.items() if name not in words}
+    dtypes, dtype = words.get("dtypes"), words.get("dtype")
+    if words.get("output_type") == "series" and dtype is None:
         dtypes, dtype = None, dtypes
     if dtypes is not None:
         return list(pd.Series(dtypes).items()), rest
-    return (None if dtype is None else (told.get("name"), dtype)), rest
+    return (None if dtype is None else (words.get("name"), dtype)), rest
 
 
 def telling(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -88,8 +88,9 @@ def reading_texts(read: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(read)
     def call(*args: Any, use_arrow_dtype: bool | None = None, **kwargs: Any) -> Any:
         frame = read(*args, **kwargs)
-        wanted = options.dataframe.use_arrow_dtype if use_arrow_dtype is None else use_arrow_dtype
-        return _with_arrow_texts(frame) if wanted else frame
+        default = options.dataframe.use_arrow_dtype
+        is_arrow = default if use_arrow_dtype is None else use_arrow_dtype
+        return _with_arrow_texts(frame) if is_arrow else frame
 
     return call
 

@@ -17,15 +17,12 @@ from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.chunk_positions import ChunkAt
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.tree import gather
-from marsdask.core.node import Node
-from marsdask.core.sizes import Chunks
 
 from ..nodes.dtypes import OneType
-from ..nodes.frame_node import FrameNode
 from ..reduction.reductions import collection_of
 from ..rows import concat
 from ..storage.files import LOCAL, Storage, filesystem, is_remote, make_folder, visible_files
-from .write import check_kinds, object_kinds, remove
+from .write import WriteNode, check_kinds, object_kinds, remove
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
@@ -59,23 +56,14 @@ class PartitionedFolder:
 
 
 @dataclass(frozen=True, eq=False)
-class WritePartitions(FrameNode):
+class WritePartitions(WriteNode):
     """Writes files; has one row for each chunk: the folder, and the number of the rows."""
 
     label = "to_parquet"
     pins_grid = True
 
-    a: Node
     target: PartitionedFolder
     options: tuple[tuple[str, Any], ...]
-
-    @property
-    def meta(self) -> Any:
-        return pd.DataFrame({"path": pd.Series([], dtype="str"), "rows": pd.Series([], dtype=int)})
-
-    @property
-    def chunks(self) -> Chunks:
-        return ((len(self.a.chunks[0]),),)
 
     def tile(self, a: Grid) -> Grid:
         kwargs: dict[str, Any] = {"target": self.target, "options": self.options}

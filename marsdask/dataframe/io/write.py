@@ -96,12 +96,26 @@ class Destination:
 
 
 @dataclass(frozen=True, eq=False)
-class WriteFiles(FrameNode):
+class WriteNode(FrameNode):
+    """Writes files; has one row for each chunk: a path, and the number of its rows."""
+
+    a: Node
+
+    @property
+    def meta(self) -> Any:
+        return pd.DataFrame({"path": pd.Series([], dtype="str"), "rows": pd.Series([], dtype=int)})
+
+    @property
+    def chunks(self) -> Chunks:
+        return ((len(self.a.chunks[0]),),)
+
+
+@dataclass(frozen=True, eq=False)
+class WriteFiles(WriteNode):
     """Writes files; has one row for each chunk: the path of its file, and its number of rows."""
 
     pins_grid = True
 
-    a: Node
     write: Callable[..., None]
     """Writes one chunk to a path or a buffer of bytes, and is told whether it is the first."""
     target: Destination
@@ -112,14 +126,6 @@ class WriteFiles(FrameNode):
     @property
     def label(self) -> str:
         return function_name(self.write)
-
-    @property
-    def meta(self) -> Any:
-        return pd.DataFrame({"path": pd.Series([], dtype="str"), "rows": pd.Series([], dtype=int)})
-
-    @property
-    def chunks(self) -> Chunks:
-        return ((len(self.a.chunks[0]),),)
 
     def tile(self, a: Grid) -> Grid:
         kwargs: dict[str, Any] = {
