@@ -46,6 +46,28 @@ def test_turns(kind, mode):
 def test_turns_are_taken():
     assert sorted(MET) == [("a", 0), ("b", 1), ("c", 0)]
 
+PAIRS, ROWS = [], []
+
+@pytest.mark.parametrize("kind", "abc")
+@pytest.mark.parametrize("size", [1, 2])
+@pytest.mark.parametrize("frame_mode", ["default", "as given"])
+def test_modes(kind, size, frame_mode):
+    PAIRS.append((frame_mode, size, kind))
+
+@pytest.mark.parametrize("kind", "abc")
+@pytest.mark.parametrize("coalesce", ["default", "as given"])
+def test_rows(kind, coalesce):
+    ROWS.append((coalesce, kind))
+
+def test_each_mode_meets_each_value():
+    given = [met[1:] for met in PAIRS if met[0] == "as given"]
+    others = [met[1:] for met in PAIRS if met[0] == "default"]
+    assert len(given) == len(set(given)) == 6
+    assert len(others) == 3
+    assert {size for size, _ in others} == {1, 2}
+    assert {kind for _, kind in others} == set("abc")
+    assert len(ROWS) == 6
+
 def test_failures_are_not_made_smaller():
     assert len(RUNS) < 30
 """
@@ -63,7 +85,7 @@ def test_what_a_test_leaves_behind_fails_it(tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    assert "1 failed, 9 passed, 3 deselected, 2 errors" in done.stdout
+    assert "1 failed, 25 passed, 6 deselected, 2 errors" in done.stdout
     assert "@reproduce_failure(" in done.stdout
     assert "threads left behind: ['leaked']" in done.stdout
     assert "processes left behind and killed" in done.stdout

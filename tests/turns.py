@@ -1,0 +1,56 @@
+"""Which tests of a table are left out: parameters meet in pairs, and modes take turns."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import pytest
+
+#: In this mode each test runs; others compute small data as one chunk mostly, or by an engine.
+EVERY = "as given"
+
+#: At least every fourth of the tests of a table runs in each of the other modes.
+TURNS = 4
+
+
+def left_out(items: list[pytest.Item], *, modes: bool) -> list[pytest.Item]:
+    """Return the tests that only repeat pairs of parameters; ``modes`` says whether modes do.
+
+    Of a function marked ``in_turn(count)``, the parameter of ``count`` values takes turns: of each
+    choice of the others one test remains. It meets each value of another if a third has as many
+    values as it. Of a function with a mode, all tests remain in the mode ``EVERY``. In the others
+    some remain that meet each value of each parameter, if two or more of these have several.
+    """
+    numbers: dict[Any, dict[int, int]] = defaultdict(dict)
+    turns = []
+    for item in items:
+        params = getattr(getattr(item, "callspec", None), "params", {})
+        places = {}
+        for name, value in params.items():
+            known = numbers[_table(item, name)]
+            places[name] = known.setdefault(id(value), len(known))
+        turns.append((item, params, sum(places.values())))
+    return [
+        item
+        for item, params, place in turns
+        if place % _count(item, {name: numbers[_table(item, name)] for name in params}, modes)
+    ]
+
+
+def _table(item: pytest.Item, name: str) -> tuple[Any, str, str]:
+    """Return what names a parameter of a function."""
+    return item.parent, item.originalname, name  # type: ignore[attr-defined]  # a function
+
+
+def _count(item: pytest.Item, numbers: dict[str, dict[int, int]], modes: bool) -> int:
+    """Return of how many tests one runs."""
+    mark = item.get_closest_marker("in_turn")
+    if mark is not None:
+        return int(mark.args[0])
+    params: dict[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
+    mode = next((name for name in ("frame_mode", "coalesce", "_coalesce") if name in params), None)
+    if not modes or mode is None or params[mode] == EVERY:
+        return 1
+    sizes = sorted(len(values) for name, values in numbers.items() if name != mode)
+    return min(TURNS, *sizes[-2:]) if len(sizes) > 1 else 1
