@@ -8,7 +8,10 @@ STAMP := $(VENV)/.installed
 # ends for a deadlock (faulthandler_timeout) ends the run: with another in its place, xdist may hang.
 # xdist would start modules of few tests last, which are those of whole clusters, of minutes each:
 # one process would end long after the others.
-SIDE_BY_SIDE := --numprocesses=logical --maxprocesses=4 --dist=loadscope --no-loadscope-reorder \
+# There is one more than cores: tests of clusters mostly wait, for timeouts and other processes.
+PROCESSES := $(shell cores=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); \
+  [ $$cores -lt 4 ] && echo $$((cores + 1)) || echo 4)
+SIDE_BY_SIDE := --numprocesses=$(PROCESSES) --dist=loadscope --no-loadscope-reorder \
   --max-worker-restart=0
 # setuptools warns of each editable installation, in a box.
 PIP := PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --disable-pip-version-check
@@ -39,9 +42,18 @@ test-slow: $(STAMP)
 test-long: lint
 	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -q $(SIDE_BY_SIDE)
 
-# Core and tensor with few random examples: under three minutes on two idle cores.
+# What needs no cluster, with few random examples, and each row of a table in one of its modes.
+SANS_IO := test_errors.py test_order.py test_callable.py test_dask_graph.py \
+  $(addprefix inprocess/test_,evaluate.py records.py results.py single_handle.py state.py) \
+  $(addprefix supervisor/test_,fair_share.py placement.py result_info.py waiting_tasks.py) \
+  $(addprefix supervisor/affinity/test_,affinities.py worker_ranges.py) \
+  $(addprefix supervisor/compilation/test_,packed_tasks.py packing.py total_memory.py) \
+  $(addprefix supervisor/failover/test_,epoch.py generations.py leader_lease.py lost_inputs.py) \
+  supervisor/failover/test_shuffle_runs.py worker/test_admission.py worker/test_running_tasks.py
 test-fast: $(STAMP)
-	HYPOTHESIS_PROFILE=fast $(BIN)/python -m pytest -q $(SIDE_BY_SIDE) tests/core tests/tensor
+	HYPOTHESIS_PROFILE=fast $(BIN)/python -m pytest -q $(SIDE_BY_SIDE) \
+	  --numprocesses=logical --maxprocesses=4 $(SLOW:%=--ignore=%) \
+	  tests/core tests/tensor tests/dataframe tests/learn $(SANS_IO:%=tests/scheduler/%)
 
 # On the lowest versions that pyproject.toml allows. TESTS="tests/core tests/learn" takes some.
 OLDEST := .venv-oldest

@@ -95,7 +95,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out tests that repeat pairs of parameters, and begin with what takes a minute alone."""
-    others = set(left_out(items, modes=PROFILE != "long"))
+    others = set(left_out(items, PROFILE))
     if others:
         config.hook.pytest_deselected(items=[item for item in items if item in others])
     # The last modules would keep one process busy while the others have nothing left to do.

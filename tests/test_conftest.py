@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
 
 from tests.source import ROOT
+from tests.turns import left_out
 
 LEAKS = """
 import subprocess, sys, threading
@@ -89,3 +95,23 @@ def test_what_a_test_leaves_behind_fails_it(tmp_path: Path) -> None:
     assert "@reproduce_failure(" in done.stdout
     assert "threads left behind: ['leaked']" in done.stdout
     assert "processes left behind and killed" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("profile", "expected"),
+    [("long", {"as given": 9, "default": 9}), ("fast", {"as given": 5, "default": 4})],
+)
+def test_modes_of_long_and_of_fast_runs(profile: str, expected: dict[str, int]) -> None:
+    """A long run leaves out nothing; in a fast one each choice of the others has one mode."""
+    items: list[Any] = []
+    for mode, kind, size in itertools.product(["as given", "default"], "abc", (1, 2, 3)):
+        params = {"frame_mode": mode, "kind": kind, "size": size}
+        spec = SimpleNamespace(params=params)
+        item = SimpleNamespace(parent="", originalname="", callspec=spec)
+        item.get_closest_marker = {}.get
+        items.append(item)
+    others = left_out(items, profile)
+    choices = [item.callspec.params for item in items if item not in others]
+    modes = [choice["frame_mode"] for choice in choices]
+    assert {mode: modes.count(mode) for mode in expected} == expected
+    assert len({(choice["kind"], choice["size"]) for choice in choices}) == 9

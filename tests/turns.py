@@ -10,17 +10,22 @@ import pytest
 #: In this mode each test runs; others compute small data as one chunk mostly, or by an engine.
 EVERY = "as given"
 
+#: What the parameter of modes is called, in the fixtures of rooms.
+MODES = ("frame_mode", "coalesce", "_coalesce")
+
 #: At least every fourth of the tests of a table runs in each of the other modes.
 TURNS = 4
 
 
-def left_out(items: list[pytest.Item], *, modes: bool) -> list[pytest.Item]:
-    """Return the tests that only repeat pairs of parameters; ``modes`` says whether modes do.
+def left_out(items: list[pytest.Item], profile: str = "ci") -> list[pytest.Item]:
+    """Return the tests that only repeat pairs of parameters.
 
     Of a function marked ``in_turn(count)``, the parameter of ``count`` values takes turns: of each
     choice of the others one test remains. It meets each value of another if a third has as many
     values as it. Of a function with a mode, all tests remain in the mode ``EVERY``. In the others
     some remain that meet each value of each parameter, if two or more of these have several.
+
+    In the profile ``long`` all modes meet everything. In ``fast`` modes take turns.
     """
     numbers: dict[Any, dict[int, int]] = defaultdict(dict)
     turns = []
@@ -34,7 +39,7 @@ def left_out(items: list[pytest.Item], *, modes: bool) -> list[pytest.Item]:
     return [
         item
         for item, params, place in turns
-        if place % _count(item, {name: numbers[_table(item, name)] for name in params}, modes)
+        if place % _count(item, {name: numbers[_table(item, name)] for name in params}, profile)
     ]
 
 
@@ -43,14 +48,16 @@ def _table(item: pytest.Item, name: str) -> tuple[Any, str, str]:
     return item.parent, item.originalname, name  # type: ignore[attr-defined]  # a function
 
 
-def _count(item: pytest.Item, numbers: dict[str, dict[int, int]], modes: bool) -> int:
+def _count(item: pytest.Item, numbers: dict[str, dict[int, int]], profile: str) -> int:
     """Return of how many tests one runs."""
     mark = item.get_closest_marker("in_turn")
+    params: dict[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
+    mode = next((name for name in MODES if name in params), None)
+    if mode is not None and profile == "fast":
+        return len(numbers[mode])
     if mark is not None:
         return int(mark.args[0])
-    params: dict[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
-    mode = next((name for name in ("frame_mode", "coalesce", "_coalesce") if name in params), None)
-    if not modes or mode is None or params[mode] == EVERY:
+    if mode is None or profile == "long" or params[mode] == EVERY:
         return 1
     sizes = sorted(len(values) for name, values in numbers.items() if name != mode)
     return min(TURNS, *sizes[-2:]) if len(sizes) > 1 else 1
