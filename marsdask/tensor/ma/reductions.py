@@ -183,9 +183,11 @@ def reduced(name: str, a: Any, axis: Any, how: dict[str, Any]) -> Tensor:
                 f"{name}({key}=) of a masked tensor is not supported; use a mask"
             )
     how["axis"], a = axis, _masked(a)
-    if name.startswith("nan"):
-        a, name = _without_nan(a, name), name.removeprefix("nan")
-    if name in _FILLS:
+    if name in ("nanmean", "nanvar", "nanstd") and a.dtype.kind in "fc":
+        result = _average_without_nan(a, name.removeprefix("nan"), how)
+    elif name.startswith("nan"):
+        result = reduced(name.removeprefix("nan"), _without_nan(a, name), axis, how)
+    elif name in _FILLS:
         result = _kept(a, getattr(reductions, name)(filled(a, _FILLS[name]), **how), how)
     elif name in ("min", "max", "amin", "amax"):
         result = _kept(a, _most(a, name.replace("a", "", name != "max"), how), how)
@@ -207,6 +209,16 @@ def reduced(name: str, a: Any, axis: Any, how: dict[str, Any]) -> Tensor:
 
 
 MaskedTensor._reduced = staticmethod(reduced)
+
+
+def _average_without_nan(a: Any, name: str, how: dict[str, Any]) -> Any:
+    """Return a mean, variance or deviation: NaN, and no mask, where there are too few values."""
+    hidden, free, rest = _hidden(a, how), how.get("ddof", 0), _without_nan(a, f"nan{name}")
+    too_few = ufuncs.less_equal(count(rest, **_lanes(how)), free)
+    few = ufuncs.greater(too_few, hidden)
+    result = reduced(name, rest, how["axis"], how)
+    values = ufuncs.where(few, result.dtype.type(np.nan), values_of(result))
+    return with_mask(values, ufuncs.greater(mask_of(result), few), None)
 
 
 def _without_nan(a: Any, name: str) -> Any:

@@ -18,6 +18,7 @@ from ..elementwise.ufuncs import astype
 from ..indexing.getitem import getitem
 from ..kernels.duck_arrays import alike, in_memory
 from ..manipulation.join import length, stack
+from ..manipulation.pad import pad
 from ..manipulation.shape import view
 from ..operands import as_node
 from ..typing import itself, public
@@ -233,7 +234,12 @@ def histogramdd(
     counts: Node = Summary(count_in_boxes, np.add, tuple(arrays), bounds, lengths, dtype, options)
     if density:
         counts = once(density_in_boxes, counts, *edges, shape=lengths, dtype=dtype)
-    return counts, edges
+    return counts if density else _amid_outliers(counts), edges
+
+
+def _amid_outliers(counts: Node) -> Any:
+    """Return counts as a part of those of all points, which they are in NumPy's memory."""
+    return pad(counts, 1)[(slice(1, -1),) * len(counts.chunks)]
 
 
 @public

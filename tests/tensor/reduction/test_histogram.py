@@ -145,3 +145,18 @@ def test_points_of_one_coordinate(sample: Any, bins: Any) -> None:
     counts, bounds = mt.histogramdd(lazy, bins)
     np.testing.assert_array_equal(counts.compute(), expected)
     np.testing.assert_array_equal(bounds[0].compute(), edges[0])
+
+
+@pytest.mark.parametrize("density", [False, True])
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_counts_of_points_are_part_of_those_of_all_points(axes: int, density: bool) -> None:
+    """As in NumPy's memory, so that ravel() copies them and a write to it is not seen."""
+    points = np.arange(4.0 * axes).reshape(4, axes)
+    counts, expected = (
+        xp.histogramdd(of(points), 2, density=density)[0]
+        for xp, of in ((mt, mt.tensor), (np, np.array))
+    )
+    assert str(counts.flags) == str(expected.flags)
+    for array in (counts, expected):
+        array.ravel()[:1] = 9
+    np.testing.assert_array_equal(counts.compute(), expected)
