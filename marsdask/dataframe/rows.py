@@ -142,7 +142,7 @@ def with_level_types(labels: Any, types: Mapping[int, Any]) -> Any:
     """Return labels some of whose levels have these types, whose gaps are none of their values."""
     if labels.nlevels > 1:
         for at, dtype in types.items():
-            labels = labels.set_levels(labels.levels[at].astype(dtype), level=at)
+            labels = labels.set_levels([labels.levels[at].astype(dtype)], level=[at])
     return labels
 
 

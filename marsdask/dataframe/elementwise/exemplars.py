@@ -30,6 +30,9 @@ Exemplars = tuple[tuple[Any, ...], ...]
 #: The classes of points of time and of durations, and of missing ones.
 TIMES = (pd.Timestamp, pd.Timedelta, type(pd.NaT))
 
+#: What pandas infers of objects that are the values of a kind of numbers.
+KINDS = {"i": "integer", "u": "integer", "f": "floating"}
+
 #: The ticks of a second, by the unit of times.
 TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
@@ -412,7 +415,11 @@ def _with_values(column: Any, values: tuple[Any, ...]) -> Any:
     are_texts = isinstance(dtype, pd.StringDtype) and pd.api.types.infer_dtype(values) == "string"
     # Truth values of a join are objects only where a row has none.
     are_flags = dtype == "bool" and pd.api.types.infer_dtype(values) == "boolean"
-    if not (are_times or are_texts or are_flags or isinstance(dtype, pd.CategoricalDtype)):
+    # Labels of concat() are numbers where the parts of other types have no rows.
+    plain = isinstance(dtype, np.dtype)
+    are_numbers = plain and KINDS.get(dtype.kind) == pd.api.types.infer_dtype(values)
+    is_kept = are_times or are_texts or are_flags or are_numbers
+    if not (is_kept or isinstance(dtype, pd.CategoricalDtype)):
         dtype = np.dtype(object)  # a chunk of its own may have been taken for another type
     behind = pd.Series(objects_of(values, len(values)), dtype=dtype)
     extended = pd.concat([column.astype(dtype), behind], ignore_index=True)

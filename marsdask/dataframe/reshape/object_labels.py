@@ -50,10 +50,12 @@ def beside_no_rows(types: Any, parts: Sequence[Node]) -> Any:
     indexes = [part.meta.index for part in parts]
     lengths = [total(part.chunks[0]) for part in parts]
     several = len({index.dtype for index in indexes}) > 1
-    plain = all(index.nlevels == 1 for index in indexes)
-    if not (several and plain and known(lengths)) or all(lengths) or not any(lengths):
+    if not (several and known(lengths)) or all(lengths) or not any(lengths):
         return types
-    pairs = zip(parts, lengths, strict=True)
+    pairs = list(zip(parts, lengths, strict=True))
+    plain = all(part.meta.index.nlevels == 1 for part, count in pairs if count)
+    if types.index.nlevels > 1 or not plain:
+        return types
     first, *rest = [row(part.meta).index if count else part.meta.index for part, count in pairs]
     return types.set_axis(types.index.astype(first.append(rest).dtype), axis=0)
 
@@ -138,9 +140,12 @@ def cast_to_joined(block: Any, *values: Any, join: str, ranges: tuple[bool, ...]
 
 
 def _makes_objects(dtypes: Sequence[Any]) -> bool:
-    """Tell whether labels are joined as objects, of a type that only their values tell."""
+    """Tell whether labels are joined as objects, of a type that only their values tell.
+
+    Floats that are all missing become those of the other type, such as times.
+    """
     if not all(map(is_numeric_dtype, dtypes)):
-        return np.dtype(object) in dtypes
+        return np.dtype(object) in dtypes or any(dtype.kind == "f" for dtype in dtypes)
     empty = [pd.Index([], dtype) for dtype in dtypes]
     return bool(empty[0].append(empty[1:]).dtype == object)
 
@@ -169,7 +174,7 @@ def cast_last_level(block: Any, exemplars: Any) -> Any:
     if not isinstance(index, pd.MultiIndex):
         return block.set_axis(with_type(index, dtype))
     at = index.nlevels - 1
-    return block.set_axis(index.set_levels(with_type(index.levels[at], dtype), level=at))
+    return block.set_axis(index.set_levels([with_type(index.levels[at], dtype)], level=[at]))
 
 
 def reset_index(obj: Any, level: Any = None, *, drop: bool = False, **options: Any) -> Any:

@@ -426,14 +426,28 @@ def test_levels_beside_plain_labels():
 @pytest.mark.parametrize("join", ["inner", "outer"])
 @pytest.mark.parametrize("first", [True, False])
 def test_labels_beside_parts_that_are_known_to_have_no_rows(join: Any, first: bool) -> None:
-    """Numbers without rows make no objects of times."""
+    """Numbers, or pairs, without rows make no objects of times."""
     frame = pd.DataFrame({"a": [1.0, 2.0]}, pd.date_range("2024", periods=2))
-    parts = [frame, pd.DataFrame({"a": [1.0]})[:0]]
-    parts = parts if first else parts[::-1]
-    lazy: Any = md.concat([md.DataFrame(part) for part in parts], join=join)
-    wanted: Any = pd.concat(parts, join=join)
-    assert lazy.node.meta.index.dtype == wanted.index.dtype
-    equal(lazy.resample("2D").sum(), wanted.resample("2D").sum())
+    pairs = pd.MultiIndex.from_arrays([[1], ["p"]])
+    for labels in (pd.RangeIndex(1), pd.Index(["x"]), pairs):
+        parts = [frame, pd.DataFrame({"a": [1.0]}, labels)[:0]]
+        parts = parts if first else parts[::-1]
+        lazy: Any = md.concat([md.DataFrame(part) for part in parts], join=join)
+        wanted: Any = pd.concat(parts, join=join)
+        assert lazy.node.meta.index.dtype == wanted.index.dtype
+        equal(lazy.resample("2D").sum(), wanted.resample("2D").sum())
+
+
+@pytest.mark.filterwarnings("ignore:'<' not supported:RuntimeWarning")
+def test_keys_beside_labels_that_are_tuples():
+    """Tuples among other labels are values of a level."""
+    pairs = pd.DataFrame({"a": [1, 2]}, pd.MultiIndex.from_tuples([(1, "x"), (2, "y")]))
+    plain = pd.DataFrame({"a": [3, 4]})
+    parts = [pd.concat([pairs, plain]), plain]
+    lazy = [md.concat([md.DataFrame(part, chunk_size=1) for part in (pairs, plain)])]
+    equal(
+        md.concat([*lazy, md.DataFrame(plain)], keys=["m", "n"]), pd.concat(parts, keys=["m", "n"])
+    )
 
 
 #: Labels of rows without columns, which count beside those of others.

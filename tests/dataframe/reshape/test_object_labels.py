@@ -37,6 +37,41 @@ def test_types_of_joined_labels(name, way):
         pd.testing.assert_index_equal(found.index, wanted.index, obj=f"{name}, {other}")
 
 
+#: Labels that all are missing, which are of any type.
+MISSING: dict[str, pd.Index] = {
+    "float64": pd.Index([np.nan, np.nan]),
+    "float32": pd.Index([np.nan, np.nan], dtype="float32"),
+}
+TYPED: dict[str, pd.Index] = {
+    "times": pd.date_range("2024", periods=3, unit="us")[[2, 0, 1]],
+    "durations": pd.to_timedelta([1, 2], unit="D").as_unit("us"),
+    "texts": pd.Index(["a", "b"], dtype="str"),
+    "flags": pd.Index([True, False]),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", MISSING)
+def test_missing_labels_beside_others(name, way):
+    """Become missing labels of the other type."""
+    for other, labels in TYPED.items():
+        parts = [pd.Series(range(len(at)), at) for at in (MISSING[name], labels)]
+        wanted = pd.concat(parts, **WAYS[way])
+        found = md.concat([md.Series(each, chunk_size=1) for each in parts], **WAYS[way]).compute()
+        pd.testing.assert_index_equal(found.index, wanted.index, obj=f"{name}, {other}")
+
+
+@pytest.mark.parametrize("numbers", [[3, 1, 2], [1.5, np.nan, 2.0]], ids=["integers", "floats"])
+@pytest.mark.parametrize("other", ["datetime64[us]", "str"])
+def test_to_series_of_labels_beside_no_rows(numbers, other):
+    """Is of the type of the labels that are there, which only rows tell."""
+    frame = pd.DataFrame({"a": [1, 2, 3]}, numbers)
+    none = frame[:0].set_axis(pd.Index([], dtype=other))
+    lazy = [md.DataFrame(part, chunk_size=1).dropna(how="all") for part in (frame, none, frame)]
+    wanted = pd.concat([frame, none, frame]).index
+    equal(md.concat(lazy).index.to_series(), wanted.to_series())
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_levels_of_objects(way):
     """Stay objects."""
