@@ -183,7 +183,7 @@ def columns_with_gaps(
         names = data.schema.to_arrow_schema().names if labels else []
         for group in run if data.num_columns == len(names) else ():
             for label in [key for key in labels if key not in gaps]:
-                name = layout.names[label]
+                (name,) = layout.names_of([label])
                 if name not in names:
                     gaps[label] = None
                     continue

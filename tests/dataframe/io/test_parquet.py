@@ -246,3 +246,13 @@ def test_objects_of_several_kinds(tmp_path, values):
         else:
             lazy.to_parquet(tmp_path / "ours")
             equal(md.read_parquet(tmp_path / "ours"), pd.read_parquet(tmp_path / "pandas"))
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64", "str"])
+def test_a_column_without_a_label(tmp_path, dtype):
+    """NaN is the label of a column, whose places are found though it is not equal to itself."""
+    frame = pd.DataFrame([[1, 2], [3, 4]], columns=[1.0, np.nan]).astype(dtype)
+    lazy = md.DataFrame(frame, chunk_size=1)
+    lazy.to_parquet(tmp_path)
+    equal(md.read_parquet(tmp_path), pd.read_parquet(tmp_path))
+    equal(md.read_parquet(tmp_path)[[np.nan]], pd.read_parquet(tmp_path)[[np.nan]])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from pandas.api.types import pandas_dtype
 
@@ -55,22 +56,28 @@ class ParquetLayout:
         """The name in the files of each column of the frame, which may be no text there."""
         labels = set(self.labels)
         inside = [name for name in self.schema.names if name not in labels]
-        return dict(zip(self.empty.columns, [*inside, *self.keys.labels], strict=True))
+        columns = map(as_key, self.empty.columns)
+        return dict(zip(columns, [*inside, *self.keys.labels], strict=True))
 
     def like(self, columns: Iterable[Hashable]) -> Any:
         """Return a frame of some columns without rows; labels may be truth values."""
-        places = {label: place for place, label in enumerate(self.empty.columns)}
-        return self.empty.iloc[:, [places[label] for label in columns]]
+        places = {as_key(label): place for place, label in enumerate(self.empty.columns)}
+        return self.empty.iloc[:, [places[as_key(label)] for label in columns]]
 
     def names_of(self, columns: Iterable[Hashable]) -> list[str]:
         """Return the names of columns in the files."""
-        return [self.names[label] for label in columns]
+        return [self.names[as_key(label)] for label in columns]
 
     def with_categories(self, categories: Categories) -> ParquetLayout:
         """Return the layout of columns whose categories are known."""
         layout = replace(self, categories=categories)
         layout.__dict__["schema"] = self.schema
         return layout
+
+
+def as_key(label: Hashable) -> Hashable:
+    """Return a label that is equal to itself: each NaN that columns give is another object."""
+    return label if label == label else np.nan  # noqa: PLR0124
 
 
 @lru_cache
