@@ -25,7 +25,7 @@ from . import exemplars
 from .apply import UserCall, without_values
 from .combination import Converted, rows_equal
 from .operands import ROW_VALUES, aligned_tensor, aligned_values, lazy_rows
-from .rowwise import Method, rowwise
+from .rowwise import Method, Unsettled, rowwise
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
@@ -41,10 +41,19 @@ class CombineCall(UserCall):
             return self.meta.set_axis(block.index)
         if self.meta.dtype != object:
             return without_values(block.combine(other, *self.args), self.meta.dtype)
-        values = other if isinstance(other, pd.Series) else [other] * len(block)
-        results = (self.args[0](*pair) for pair in zip(block, values, strict=True))
+        values = other.array if isinstance(other, pd.Series) else [other] * len(block)
+        results = (self.args[0](*pair) for pair in zip(block.array, values, strict=True))
         objects = exemplars.objects_of(results, len(block))
         return pd.Series(objects, block.index, object, self.meta.name)
+
+
+@dataclass(frozen=True, eq=False)
+class NumbersCall(CombineCall, Unsettled):
+    """Such a call whose results are floats, or integers if all are: the values of all rows tell."""
+
+    @property
+    def by_rows(self) -> bool:
+        return True
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,14 +102,22 @@ def combine_values(
         whole = (("func", func), ("fill_value", fill_value))
         return _series(_in_one_task("combine", series, second, result.iloc[:0], whole, rows=None))
     series, second = (_in_one_type(side) for side in (series, second))
-    like = without_rows(result, meta)
+    by_rows = _is_among_floats(result.dtype, [side.dtype for side in rows])
+    like = without_rows(result.astype(float) if by_rows else result, meta)
     if isinstance(like.dtype, np.dtype) and like.dtype.kind in "biufc":
-        call = CombineCall("combine", (func, fill_value), (), like)
+        kind = NumbersCall if by_rows else CombineCall
+        call = kind("combine", (func, fill_value), (), like)
         return _series(rowwise(call, series, second))
     # Of missing values only pandas makes objects, and a chunk may have no others.
     call = CombineCall("combine", (func, fill_value), (), like.astype(object))
     combined_rows = rowwise(call, series, second)
     return _series(exemplars.by_values(CombinedType(like, meta.dtype), combined_rows))
+
+
+def _is_among_floats(dtype: Any, given: list[Any]) -> bool:
+    """Tell whether a function chose an integer, and may choose a float in other rows."""
+    kinds = {own.kind for own in given if isinstance(own, np.dtype)}
+    return isinstance(dtype, np.dtype) and dtype.kind in "iu" and "f" in kinds
 
 
 def _in_one_type(rows: Any) -> Any:

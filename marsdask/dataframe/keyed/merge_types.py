@@ -52,7 +52,10 @@ def types_of_unlike_keys(
     with suppress(ValueError):  # objects of a sample may be no numbers
         rows = how(row(left), row(right))
         columns = {key: [rows[key]] for key in rows.columns if key in pairs}
+        mine, theirs = map(set, how.keys(left, right))
         for key, values in columns.items():
+            if how.how == "left" and key in theirs - mine:  # rows without a match lack it
+                values += [part[key] for part in parts if key in part]
             if how.how in {"right", "outer"} or all(map(is_time, pairs[key])):
                 values += [column(dtype)[:1] for dtype in pairs[key]]
                 values += [part[key] for part in parts if key in part]

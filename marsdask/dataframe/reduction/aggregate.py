@@ -182,7 +182,8 @@ def aggregate_column(
     # As in pandas, the functions of a list take the arguments, those of a dict do not.
     how = (args, kwargs) if isinstance(func, list | tuple) else ((), {})
     values = [_value(series, item, *how) for item in _several(func, kwargs)]
-    several: Series = assembled(in_column, values, like, title="agg", form=like)
+    typed = not is_object_dtype(series.node.meta.dtype)
+    several: Series = assembled(in_column, values, like, title="agg", form=like, typed=typed)
     return several
 
 
@@ -316,11 +317,13 @@ def _put_together(
             values.append(getattr(frame.iloc[:, [places[column]]], func)(*args, **kwargs or {}))
         else:
             values.append(_value(columns[column], func, args, kwargs or {}))
+    typed = not any(is_object_dtype(column.node.meta.dtype) for column in columns.values())
     if isinstance(like, pd.Series):
-        series: Series = assembled(in_column, values, like, title="agg", form=like, row=True)
+        own: dict[str, Any] = {"form": like, "row": True, "typed": typed}
+        series: Series = assembled(in_column, values, like, title="agg", **own)
         return series
     cells = _cells(like, [(column, label) for column, _, label in wanted])
     flags = frozenset(label for label in meta if meta[label].dtype == bool)
     how: Any = {"cells": cells, "form": like, "keeps": keeps, "objects": objects, "flags": flags}
-    several: DataFrame = assembled(in_cells, values, like, title="agg", **how)
+    several: DataFrame = assembled(in_cells, values, like, title="agg", typed=typed, **how)
     return several

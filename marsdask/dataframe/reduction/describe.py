@@ -155,7 +155,9 @@ def _numbers(parts: list[Any], shares: Any, dtype: Any) -> pd.Series:
     count, mean, std, least, *quantiles, largest = parts
     values = [count, mean, std, least, *(quantiles[0].tolist() if quantiles else []), largest]
     index = ["count", "mean", "std", "min", *_titles(shares), "max"]
-    return pd.Series(values, index, dtype=float if isinstance(dtype, np.dtype) else "Float64")
+    # Rows tell that integers of labels that were joined are those with NA.
+    plain = isinstance(dtype, np.dtype) and not any(value is pd.NA for value in values)
+    return pd.Series(values, index, dtype=float if plain else "Float64")
 
 
 def _times(parts: list[Any], shares: Any, dtype: Any) -> pd.Series:

@@ -16,7 +16,7 @@ from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, unknown_sizes
 from marsdask.scheduler.base import all_dtypes
 
-from ..nodes.frame_node import FrameNode, row_bytes
+from ..nodes.frame_node import FrameNode, is_wide, row_bytes
 from ..rows import as_one_chunk
 from .reductions import PARTIAL_BYTES, collection_of
 
@@ -131,6 +131,10 @@ class Assembly(SmallResult):
         # What has an unknown number of rows may lack values, which integers cannot.
         is_known = self.typed and self.rows is not None
         return is_known and all(child.settled for child in self.inputs)
+
+    @property
+    def may_narrow(self) -> bool:
+        return (not self.typed and is_wide(self.meta)) or super().may_narrow
 
     def tile(self, *grids: Grid) -> Grid:
         rows = (pd.DataFrame, pd.Series, pd.Index)  # whatever became of the node that had them

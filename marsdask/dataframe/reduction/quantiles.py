@@ -151,13 +151,20 @@ def _quantiles(column: Any, q: Any, interpolation: str) -> Any:
     like = one_row(meta).quantile(shares, interpolation=interpolation)
     how = {"dtype": meta.dtype, "shares": tuple(shares), "interpolation": interpolation}
     parts = [selected(values, shares, interpolation, present=True), *counts]
+    if not column.node.settled:  # integers may be declared as floats, as by convert_dtypes()
+        parts.append(_row_of(column.node))
     return assembled(masked_quantiles, parts, like, title="quantile", typed=False, **how)
 
 
 def masked_quantiles(
-    found: Any, present: Any, missing: Any, *, dtype: Any, shares: Any, interpolation: str
+    found: Any, present: Any, missing: Any, *row: Any, dtype: Any, shares: Any, interpolation: str
 ) -> pd.Series:
-    """Return quantiles of the values that are there, of the type that pandas gives them."""
+    """Return quantiles of the values that are there, of the type that pandas gives them.
+
+    A row, if it is given, tells the type of all.
+    """
+    if row and row[0].item() is not None:
+        dtype = row[0].item().dtype
     if not present:
         rows: Any = pd.Series([None] * min(int(missing), 1), dtype=dtype)
         found = rows.quantile(list(shares), interpolation=interpolation).array
@@ -250,7 +257,7 @@ def _is_open(node: Any, dtype: Any, interpolation: str) -> bool:
     if node.settled or interpolation not in PICKED:
         return False
     if not isinstance(dtype, np.dtype):
-        return isinstance(dtype, pd.Float64Dtype)  # as of convert_dtypes()
+        return isinstance(dtype, pd.Float32Dtype | pd.Float64Dtype)  # as of convert_dtypes()
     return dtype.kind in "iu" or (dtype == np.float64 and node.types_by_rows)
 
 
@@ -271,9 +278,13 @@ def _with_own_types(func: Any, columns: list[Any], interpolation: str) -> tuple[
     if not places:
         return func, parts
     nodes = [columns[at].node for at in places]
+    return OwnTypes(func, places), [*parts, *map(_row_of, nodes)]
+
+
+def _row_of(node: Any) -> Any:
+    """Return one row of a column in the type of all, ``None`` if it has none."""
     like, steps = np.empty((), object), (first_row, first_row, as_scalar)
-    rows = [FrameFold(like, None, False, "row", node, steps) for node in nodes]
-    return OwnTypes(func, places), [*parts, *map(collection_of, rows)]
+    return collection_of(FrameFold(like, None, False, "row", node, steps))
 
 
 def median(

@@ -153,3 +153,29 @@ def test_types_of_missing_results(dtype: str) -> None:
                 lazy.combine(lazy.shift(1), first_given), rows.combine(rows.shift(1), first_given)
             )
             equal(lazy.combine(0, lambda a, b: a), rows.combine(0, lambda a, b: a))
+
+
+#: Functions of two numbers that give one of them, or another number.
+OF_NUMBERS: dict[str, Any] = {
+    "max": max,
+    "first": lambda a, b: a,
+    "second": lambda a, b: b,
+    "sum": lambda a, b: a + b,
+}
+
+
+@pytest.mark.parametrize("name", OF_NUMBERS)
+def test_numbers_of_two_types(name: str) -> None:
+    """All results decide whether integers among floats are floats, whatever chunk they are in."""
+    func = OF_NUMBERS[name]
+    for rows in ([1, 0, 2], [0.5, np.nan, 2.0], [True, False, True]):
+        series: Any = pd.Series(rows)
+        lazy: Any = md.Series(series, chunk_size=1)
+        for fill_value in (None, 0):
+            found = lazy.combine(lazy.shift(1), func, fill_value)
+            wanted = series.combine(series.shift(1), func, fill_value)
+            equal(found, wanted)
+            equal(found.map(str), wanted.map(str))
+            if wanted.dtype.kind in "if":
+                assert found.unique().compute().dtype == wanted.dtype
+            equal(lazy.combine(3, func, fill_value), series.combine(3, func, fill_value))

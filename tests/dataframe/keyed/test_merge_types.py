@@ -41,3 +41,30 @@ def test_types_of_unlike_keys_are_declared(case: str, labels: tuple[str, ...]) -
         assert merged.dtypes.to_dict() == wanted.dtypes.to_dict(), how
         assert len(labels) < 2 or merged.index.dtype == wanted.index.dtype, how
         assert merged.compute().dtypes.to_dict() == wanted.dtypes.to_dict(), how
+
+
+#: Keys of two types, of which only the first are on both sides.
+NUMBERS: dict[str, Any] = {
+    "int64": [1, 2],
+    "float64": [1.0, 2.0],
+    "Int64": [1, None],
+    "bool": [True, False],
+    "float32": [1.0, 4.0],
+    "int8": [1, 3],
+}
+
+
+@pytest.mark.parametrize("theirs", NUMBERS)
+@pytest.mark.parametrize("mine", NUMBERS)
+def test_keys_of_rows_without_a_match(mine: str, theirs: str) -> None:
+    """Are declared to be missing, though they are keys of the other rows."""
+    left = pd.DataFrame({"f": pd.array(NUMBERS[mine], mine)})
+    right = pd.DataFrame({"k": pd.array(NUMBERS[theirs], theirs)})
+    if theirs != "bool":
+        right["k"] = right["k"] + 50
+    wanted = left.merge(right, left_on="f", right_on="k", how="left")
+    lazy = md.DataFrame(left, chunk_size=1)
+    merged = lazy.merge(md.DataFrame(right, chunk_size=1), left_on="f", right_on="k", how="left")
+    if wanted["k"].isna().any():
+        assert merged.dtypes.to_dict() == wanted.dtypes.to_dict()
+    assert merged.compute().dtypes.to_dict() == wanted.dtypes.to_dict()

@@ -176,3 +176,29 @@ def test_functions_in_a_series():
     of_rows, of_columns = pd.Series({"A": "sum", "B": "mean"}), pd.Series({"v": "sum"})
     equal(lazy.v.agg(of_rows), frame.v.agg(of_rows))
     equal(lazy.agg(of_columns), frame.agg(of_columns))
+
+
+@pytest.mark.parametrize("values", [[2, pd.NA, 1], [2.5, None, 1], [True, False, None]], ids=str)
+def test_functions_of_objects(values):
+    """Values decide the type of the results, and of what is made of these."""
+    series: Any = pd.Series(values, dtype=object, name="a")
+    lazy: Any = md.Series(series, chunk_size=1)
+    pairs: list[Any] = [(lazy.agg(["max", "min"]), series.agg(["max", "min"]))]
+    frame: Any = series.to_frame()
+    pairs.append((lazy.to_frame().agg({"a": "max"}), frame.agg({"a": "max"})))
+    for found, wanted in pairs:
+        equal(found, wanted)
+        values, expected = found.unique().compute(), wanted.unique()
+        assert values.dtype == expected.dtype
+        np.testing.assert_array_equal(values, expected)
+
+
+def test_description_of_labels_that_become_columns():
+    """Without rows these have the type of the other side's key, also where it is masked."""
+    left: Any = pd.DataFrame({"a": [], "m": []}, dtype="int64")
+    right: Any = pd.DataFrame({"m": pd.array([1, None], "Int64"), "u": [1.5, 2]})
+    found, wanted = (
+        one.merge(other, left_index=True, right_on="m").groupby("u")[["m"]].shift(1).describe()
+        for one, other in ((md.DataFrame(left), md.DataFrame(right, chunk_size=1)), (left, right))
+    )
+    equal(found, wanted)

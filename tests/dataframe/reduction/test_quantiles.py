@@ -147,3 +147,36 @@ def test_truth_values_of_no_rows(interpolation):
         call = {"q": [0, 0.3], "interpolation": interpolation}
         equal(rows[["b"]].quantile(**call), wanted[["b"]].quantile(**call))
         equal(rows.b.quantile(**call), wanted.b.quantile(**call))
+
+
+#: Floats that convert_dtypes() makes integers, or keeps.
+CONVERTED: dict[str, Any] = {
+    "missing": [np.nan, np.nan],
+    "integers": [1.0, 2.0, 4.0],
+    "integers with gaps": [1.0, np.nan, 4.0],
+    "fractions": [1.5, np.nan],
+    "none": [],
+}
+
+
+@pytest.mark.parametrize("interpolation", ["linear", "nearest", "midpoint"])
+@pytest.mark.parametrize("name", CONVERTED)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_integers_that_are_declared_as_floats(name, dtype, interpolation):
+    """Only rows tell that they are integers, whose quantiles have types of their own."""
+    rows = pd.Series(CONVERTED[name], dtype=dtype, name="a")
+    for q in (0.5, [0.3, 1.0]):
+        options = {"q": q, "interpolation": interpolation}
+        for item in (rows, rows.to_frame()):
+            make = md.Series if item.ndim == 1 else md.DataFrame
+            size = 1 if dtype == "float64" else 9
+            lazy = make(item, chunk_size=size).convert_dtypes().quantile(**options)
+            wanted = item.convert_dtypes().quantile(**options)
+            assert_same_scalars(lazy, wanted) if np.ndim(wanted) == 0 else equal(lazy, wanted)
+
+
+def assert_same_scalars(lazy, wanted):
+    """Check a scalar and its type."""
+    value = lazy.compute()
+    assert type(value) is type(wanted)
+    assert pd.isna(wanted) or value == wanted
