@@ -96,6 +96,8 @@ class Machine:
     """Bytes that tasks may use in the process with the least memory, if there are several."""
     slots: int = 1
     """Threads of the process that has the fewest."""
+    folders: tuple[str, ...] | None = None
+    """Where tasks may write if all of them run in this process; nowhere if it is empty."""
 
 
 @dataclass(frozen=True, slots=True)

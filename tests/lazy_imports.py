@@ -41,7 +41,9 @@ LAZY_IMPORTS = {
     "marsdask/dataframe/relations/query.py": {
         "marsdask.dataframe.relations.polars_kernels.engine": (
             "heavy: imports polars, and pandas may do"
-        )
+        ),
+        "marsdask.dataframe.relations.duckdb_kernels.engine": "heavy: imports duckdb and polars",
+        "marsdask.dataframe.relations.results.frames": "heavy: imports polars",
     },
     "marsdask/tensor/chunks.py": {"dask.array.core": "heavy: only where chunks start from others"},
     "marsdask/tensor/blocks.py": {"dask.array.svg": "heavy: only notebooks draw chunks"},

@@ -33,6 +33,10 @@ DASK_SIDE = {"dask_graph", "get"}
 
 #: Who sees more of scheduler/ than that, and why: {file: {module: reason}}.
 BEYOND_CONTRACT = {
+    "marsdask/dataframe/relations/duckdb_kernels/engine.py": {
+        "storage": "a running query has files of its own"
+    },
+    "marsdask/dataframe/relations/results/rows.py": {"storage": "as above"},
     "marsdask/core/session.py": {
         "callbacks": "a computation is several submissions, which it joins",
         "limits": "what is computed or fetched has to fit this process's memory",

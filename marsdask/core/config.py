@@ -186,8 +186,8 @@ _OPTIONS: dict[str, Option] = {
     ),
     "dataframe.kernels": Option(
         "auto",
-        _one_of("auto", "pandas", "polars"),
-        "'auto', 'pandas' or 'polars'",
+        _one_of("auto", "pandas", "polars", "duckdb"),
+        "'auto', 'pandas', 'polars' or 'duckdb'",
         "What runs operations of frames: 'auto' chooses by size.",
     ),
     "dataframe.whole": Option(

@@ -78,7 +78,8 @@ class ThreadsScheduler(LocalScheduler):
     def machine(self) -> Machine:
         """Return the machine, with the current room on disk."""
         room = self._store.room()
-        return Machine(threads=self.nthreads, memory=self.memory_limit, spill=room)
+        folders = tuple(self._store.folders)
+        return Machine(threads=self.nthreads, memory=self.memory_limit, spill=room, folders=folders)
 
     def submit(
         self,

@@ -28,6 +28,8 @@ class Plan:
     """Bytes that tasks may use in the process with the least memory, if there are several."""
     slots: int = 1
     """Threads of the process that has the fewest."""
+    folders: tuple[str, ...] | None = None
+    """Where tasks may write if all of them run in this process; nowhere if it is empty."""
     client: int | None = None
     """Bytes of memory where all results are to be brought together, if they are."""
     lasting: bool = False
@@ -51,6 +53,7 @@ class Plan:
             spill=machine.spill,
             smallest=machine.smallest,
             slots=machine.slots,
+            folders=machine.folders,
             shared_memory=self.shared_memory or machine.shared_memory,
         )
 

@@ -1,14 +1,21 @@
-"""The choice of an engine for connected relations: polars as one task, or pandas by chunks."""
+"""The choice of an engine for connected relations: one task of polars or duckdb, or chunks.
+
+polars is the fastest of what fits in memory, and has no limit; duckdb keeps one, and spills.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dask.utils import format_bytes
 
 from marsdask.core.machine.plan import Plan
+from marsdask.core.machine.sizing import LARGEST_BLOCK
 
+from .duckdb_kernels.support import refusal
 from .estimates import Estimates
+from .query import QueryResources
+from .relation import Table
 
 #: Fewer rows of files are not worth an engine.
 FEWEST_ROWS = 20_000
@@ -18,6 +25,14 @@ FEWEST_HELD = 200_000
 SHARE = 3
 #: The same for the largest table that a join makes.
 JOIN_SHARE = 2
+#: What duckdb gathers of frames at hand, and what it returns, may take this share.
+GATHERED_SHARE = 4
+#: What is assumed where the memory is not known.
+UNKNOWN = 2**30
+#: duckdb itself gets one of these shares of the memory.
+DUCKDB_SHARE = 2
+#: What it needs for a thread: with less even sorts of a million rows end without memory.
+DUCKDB_THREAD = 64 * 2**20
 #: The bytes that a thread of polars works off in a second, about: TPC-H's columns.
 RATE = 1e9
 #: How many times as long pandas takes, chunk by chunk.
@@ -30,12 +45,20 @@ STAGES = 0.1
 class EngineChoice:
     """Whether polars runs a run of relations, and why."""
 
-    polars: bool
+    engine: str
+    """``"polars"``, ``"duckdb"`` or ``"pandas"``."""
     reason: str
     estimates: Estimates | None = None
+    resources: QueryResources | None = None
+    """What duckdb may use."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether one task runs all of it."""
+        return self.engine != "pandas"
 
     def __str__(self) -> str:
-        return f"{'polars' if self.polars else 'pandas'}: {self.reason}"
+        return f"{self.engine}: {self.reason}"
 
 
 def forbidden(mode: str, plan: Plan) -> str | None:
@@ -54,26 +77,68 @@ def is_little(rows: float, mode: str) -> bool:
     return mode == "auto" and rows < FEWEST_ROWS
 
 
-def choose(estimates: Estimates, mode: str, plan: Plan) -> EngineChoice:
+def choose(table: Table, estimates: Estimates, mode: str, plan: Plan) -> EngineChoice:
     """Choose by the size of what is read and made, the memory, and the threads."""
     rows, nbytes = estimates.read
     size = f"{rows:,} rows, {format_bytes(nbytes)}"
     memory = plan.budget if plan.one_process else plan.smallest
     why = _too_little(estimates, plan) if mode == "auto" else None
     if why is not None:
-        return EngineChoice(False, f"{size}: {why}", estimates)
-    if memory is not None and SHARE * nbytes > memory:
-        why = f"more than 1/{SHARE} of {format_bytes(memory)}"
-        return EngineChoice(False, f"{size}: {why}", estimates)
-    if memory is not None and JOIN_SHARE * estimates.largest_join > memory:
-        join = f"a merge makes about {format_bytes(estimates.largest_join)}"
-        why = f"more than 1/{JOIN_SHARE} of {format_bytes(memory)}"
-        return EngineChoice(False, f"{size}: {join}, {why}", estimates)
-    if plan.one_process or mode == "polars":
-        return EngineChoice(True, size, estimates)
+        return EngineChoice("pandas", f"{size}: {why}", estimates)
+    excess = None if memory is None else _excess(estimates, memory)
+    reason = size if excess is None else f"{size}: {excess}"
+    if mode == "duckdb" or (mode == "auto" and excess is not None):
+        known = memory or UNKNOWN
+        refused = refusal(table) or _gathered(estimates, known, plan)
+        if mode == "auto" and not estimates.is_condensed and not estimates.is_joined:
+            refused = "chunks do as well what is done row by row"
+        resources = resources_of(estimates, known, plan)
+        choice = EngineChoice("duckdb", reason, estimates, resources)
+        if refused is not None:
+            choice = EngineChoice("pandas", f"{reason}; {refused}", estimates)
+    else:
+        choice = EngineChoice("polars" if excess is None else "pandas", reason, estimates)
+    if plan.one_process or mode != "auto" or not choice.is_whole:
+        return choice
     whole, spread = seconds(nbytes, plan)
     why = f"about {whole:.2g} s on {plan.slots} threads, {spread:.2g} s in chunks on {plan.workers}"
-    return EngineChoice(whole <= spread, f"{size}: {why}", estimates)
+    engine = choice.engine if whole <= spread else "pandas"
+    return replace(choice, engine=engine, reason=f"{reason}: {why}")
+
+
+def resources_of(estimates: Estimates, memory: int, plan: Plan) -> QueryResources:
+    """Return what duckdb may use, and the chunks that it returns."""
+    threads = plan.workers if plan.one_process else plan.slots
+    own = memory // DUCKDB_SHARE
+    resources = QueryResources(own, max(1, min(threads, own // DUCKDB_THREAD)), plan.folders)
+    block = plan.block_limit(LARGEST_BLOCK)
+    if not plan.one_process or estimates.result <= block:
+        return resources
+    least = max(1, block // estimates.width)
+    return replace(resources, parts=-(-estimates.result // block), least=least)
+
+
+def _excess(estimates: Estimates, memory: int) -> str | None:
+    """Return why polars, which has no limit, might not have the memory."""
+    if SHARE * estimates.read[1] > memory:
+        return f"more than 1/{SHARE} of {format_bytes(memory)}"
+    if JOIN_SHARE * estimates.largest_join > memory:
+        join = f"a merge makes about {format_bytes(estimates.largest_join)}"
+        return f"{join}, more than 1/{JOIN_SHARE} of {format_bytes(memory)}"
+    return None
+
+
+def _gathered(estimates: Estimates, memory: int, plan: Plan) -> str | None:
+    """Return why duckdb might not either: frames at hand, or the result, are not in its limit."""
+    if memory < DUCKDB_SHARE * DUCKDB_THREAD:
+        return f"duckdb needs {format_bytes(DUCKDB_SHARE * DUCKDB_THREAD)}"
+    share = f"more than 1/{GATHERED_SHARE} of {format_bytes(memory)}"
+    if GATHERED_SHARE * estimates.held > memory:
+        return f"frames at hand have {format_bytes(estimates.held)}, {share}"
+    is_in_parts = plan.one_process and plan.folders
+    if GATHERED_SHARE * estimates.result > memory and not is_in_parts:
+        return f"up to {format_bytes(estimates.result)} come out, {share}"
+    return None
 
 
 def _too_little(estimates: Estimates, plan: Plan) -> str | None:

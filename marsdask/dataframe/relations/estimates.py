@@ -32,6 +32,8 @@ from .relation import (
 #: The share of rows that meet a condition of which nothing is known (System R's).
 SHARES = {"eq": 0.1, "isna": 0.1, "ne": 0.9, "notna": 0.9}
 OTHER_SHARE = 1 / 3
+#: How many values functions have at most, of times as pandas has them.
+VALUES = {"month": 12.0, "day": 31.0}
 
 
 @dataclass(frozen=True)
@@ -51,15 +53,25 @@ class RowEstimate:
 
     def values_of(self, keys: Sequence[Expression]) -> float:
         """Return how many different keys there are at most."""
-        names = (key.name if isinstance(key, Column) else "" for key in keys)
-        counts = (self.distinct.get(name, math.inf) for name in names)
-        return max(1.0, min(self.count, math.prod(counts)))
+        return max(1.0, min(self.count, math.prod(map(self._values, keys))))
+
+    def _values(self, key: Expression) -> float:
+        """Return how many values a column or a function of one column has at most."""
+        if isinstance(key, Column):
+            return self.distinct.get(key.name, math.inf)
+        if kind_of(key.dtype) == "b":
+            return 2.0
+        if not isinstance(key, FunctionCall):
+            return 1.0
+        below = [self._values(arg) for arg in key.args]
+        return min(VALUES.get(key.function, math.inf), math.prod(below) + 1)
 
 
 class Estimates:
     """The rows of each relation of a table; ``inputs`` are those of frames that are at hand."""
 
     def __init__(self, table: Table, inputs: Mapping[str, float]) -> None:
+        self._outputs = [term for _, term in table.outputs]
         self._wanted = {term.name for term in terms_of(table)}
         self._inputs = inputs
         self.relations = walk([table.relation])
@@ -76,6 +88,26 @@ class Estimates:
         """The rows and the bytes that are read."""
         sources = [self.of(leaf) for leaf in self.relations if isinstance(leaf, FileScan | Input)]
         return int(sum(leaf.count for leaf in sources)), int(sum(leaf.nbytes for leaf in sources))
+
+    @property
+    def held(self) -> int:
+        """The bytes that are read of frames at hand."""
+        return int(sum(self.of(leaf).nbytes for leaf in self.relations if isinstance(leaf, Input)))
+
+    @property
+    def result(self) -> int:
+        """The bytes of the columns and labels that come out, at most."""
+        return int(self.of(self.relations[-1]).count * self.width)
+
+    @property
+    def width(self) -> int:
+        """The bytes of a row that comes out."""
+        return max(1, sum(width_of(term.dtype) for term in self._outputs))
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether rows of several places of a table meet: joins, sorts and distinct rows."""
+        return any(isinstance(item, Join | OrderBy | DistinctOn) for item in self.relations)
 
     @property
     def rows_of_files(self) -> int:
@@ -101,7 +133,9 @@ class Estimates:
         below = [self.of(item) for item in relation.inputs]
         match relation:
             case FileScan():
-                distinct = dict(relation.distinct)
+                distinct = dict.fromkeys((item.name for item in relation.columns), relation.rows)
+                for name, count in relation.distinct:
+                    distinct[name] = min(count, relation.rows)
                 return RowEstimate(relation.rows, self._widths(relation.columns), distinct)
             case Input():
                 columns = [item for item in relation.columns if item is not None]
@@ -128,11 +162,7 @@ class Estimates:
 
     def _projected(self, relation: SelectColumns, below: RowEstimate) -> RowEstimate:
         pairs = [pair for pair in relation.columns if pair[0] in self._wanted]
-        distinct = {
-            name: below.distinct[term.name]
-            for name, term in pairs
-            if isinstance(term, Column) and term.name in below.distinct
-        }
+        distinct = {name: below.values_of([term]) for name, term in pairs}
         return RowEstimate(
             below.count, {name: width_of(term.dtype) for name, term in pairs}, distinct
         )

@@ -33,7 +33,8 @@ def plan_relations(graph: Graph, plan: Plan) -> Graph:
     if forbidden(mode, plan) or is_little(_source_rows(graph), mode):
         return graph
     tables = _tables(graph)
-    runs = {node: tables[node] for node, choice in decisions(graph, plan, tables) if choice.polars}
+    choices = {node: item for node, item in decisions(graph, plan, tables) if item.is_whole}
+    runs = {node: tables[node] for node in choices}
     if not runs:
         return graph
     together = shared(runs)
@@ -42,7 +43,8 @@ def plan_relations(graph: Graph, plan: Plan) -> Graph:
     for node in graph.nodes:
         if node in runs:
             below = [by_name[name] for name in inputs_of(runs[node])]
-            new[node] = Query.of(node, runs[node], below, new, together.get(node))
+            resources = choices[node].resources
+            new[node] = Query.of(node, runs[node], below, new, together.get(node), resources)
         else:
             new[node] = node.with_inputs(new) if node.inputs else node
     return Graph([new[root] for root in graph.roots])
@@ -131,9 +133,9 @@ def decisions(
         if table is not None and _is_work(table) and _is_result(node, table, plan, graph, pins):
             below = [by_name[name] for name in inputs_of(table)]
             choice = _choice(table, plan, below)
-            if choice.polars or node not in rejects:
+            if choice.is_whole or node not in rejects:
                 yield node, choice
-            if choice.polars:
+            if choice.is_whole:
                 outputs.update(below)
                 continue
             rejects.add(node)
@@ -144,7 +146,7 @@ def decisions(
 
 def _choice(table: Table, plan: Plan, below: Sequence[Node]) -> EngineChoice:
     rows = {node.name: float(upper(total(node.chunks[0])) or 0) for node in below if node.chunks}
-    return choose(Estimates(table, rows), options.dataframe.kernels, plan)
+    return choose(table, Estimates(table, rows), options.dataframe.kernels, plan)
 
 
 def _pinned(graph: Graph) -> set[Node]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from .expression import Column, Expression, kind_of
+from .expression import Column, Constant, Expression, kind_of
 from .relation import (
     DistinctOn,
     FirstRows,
@@ -114,3 +114,16 @@ def may_meet_nulls(relation: Join) -> bool:
 def never_null(term: Expression) -> bool:
     """Tell whether no value is null for an engine: missing floats are NaN."""
     return term.full or kind_of(term.dtype) not in "sM"
+
+
+#: Comparisons of NaN, on the left side or on the right one, where engines agree with pandas.
+AS_PANDAS = ({"lt", "le", "eq", "ne"}, {"gt", "ge", "eq", "ne"})
+
+
+def is_compared_alike(other: Expression, method: str, place: int) -> bool:
+    """Tell whether NaN at a place is compared with the other side as pandas does."""
+    if isinstance(other, Constant) and other.value != other.value:
+        return False
+    return method in AS_PANDAS[place] and (
+        isinstance(other, Constant) or kind_of(other.dtype) != "f"
+    )

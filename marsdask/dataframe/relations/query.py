@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid
@@ -32,10 +32,33 @@ from .relation import (
     walk,
 )
 
+if TYPE_CHECKING:
+    from .results.rows import ResultRows
+
 #: What a text takes, about.
 TEXT_BYTES = 32
 #: The most that an engine takes, as a multiple of the columns that it reads.
 WORKING = 2.0
+
+
+@dataclass(frozen=True)
+class QueryResources:
+    """What a query may use of the machine."""
+
+    memory: int
+    """Bytes."""
+    threads: int
+    folders: tuple[str, ...] | None = None
+    """Where rows go that exceed the memory: the process's own place if it is None."""
+    parts: int = 1
+    """The number of chunks of the result."""
+    least: int = 1
+    """The rows of a chunk before another one gets some."""
+
+    @property
+    def kept(self) -> int:
+        """The bytes of a result in parts that stay in memory; more go to a file."""
+        return self.memory // 16
 
 
 @dataclass(frozen=True)
@@ -63,6 +86,8 @@ class Query(Node):
     given_bytes: float | None
     given_settled: bool
     given_may_narrow: bool
+    resources: QueryResources | None = None
+    """The memory and threads of duckdb, if it runs the query and not polars."""
     shared: Shared | None = None
     """The result of one task for several nodes, if there is one."""
 
@@ -74,14 +99,15 @@ class Query(Node):
         below: Sequence[Node],
         new: Mapping[Node, Node],
         shared: Shared | None = None,
+        resources: QueryResources | None = None,
     ) -> Query:
         """Return the query for a node; ``new`` has what became of the nodes below."""
         names = tuple(child.name for child in below)
         inputs = tuple(new[child] for child in below)
-        chunks = node.chunks if node.is_row else (_whole(node),)
+        chunks = node.chunks if node.is_row else (_sizes(node, resources),)
         given = (node.meta, chunks, node.traits, node.label, node.itemsize)
         types = (node.settled, node.may_narrow)
-        query: Query = cls(inputs, names, table, *given, *types, shared)
+        query: Query = cls(inputs, names, table, *given, *types, resources, shared)
         if node.origin is not None:
             object.__setattr__(query, "origin", node.origin)
         return query
@@ -125,12 +151,29 @@ class Query(Node):
     def tile(self, *inputs: Grid) -> Grid:
         if self.shared is not None:
             return self._tile_shared(self.shared, *inputs)
-        run = RunQuery(self.names, self.table, self.like, nbytes_of(self.table))
+        run = self._run(self.table, self.like)
+        if self.resources is not None and self.resources.parts > 1:
+            return self._tile_parts(run, self.resources, *inputs)
         return gather(run, *inputs, chunks=self.chunks, meta=self.meta, itemsize=self.given_bytes)
+
+    def _run(self, table: Table, like: Any) -> RunQuery:
+        return RunQuery(self.names, table, like, nbytes_of(table), self.resources)
+
+    def _tile_parts(self, run: RunQuery, resources: QueryResources, *inputs: Grid) -> Grid:
+        # What comes out in parts is in a file, or as little as this.
+        rows = gather(run, *inputs, chunks=((1,),), itemsize=float(resources.kept))
+        return blockwise(
+            RowsOfPart(self.table, self.like, resources, self.chunks[0]),
+            [(rows, (None,))],
+            chunks=self.chunks,
+            meta=self.meta,
+            itemsize=self.given_bytes,
+            varying=lambda index: (index[0],),
+        )
 
     def _tile_shared(self, shared: Shared, *inputs: Grid) -> Grid:
         # Grids of equal rules are one: the task runs once for all nodes.
-        run = RunQuery(self.names, shared.table, shared.likes, nbytes_of(shared.table))
+        run = self._run(shared.table, shared.likes)
         results = gather(run, *inputs, chunks=((1,),), itemsize=8.0 * len(shared.likes))
         return blockwise(
             value_at,
@@ -147,13 +190,17 @@ def value_at(values: list[Any], place: int) -> Any:
     return values[place]
 
 
-def _whole(node: Node) -> tuple[Any, ...]:
-    """Return the size of all rows as one chunk."""
+def _sizes(node: Node, resources: QueryResources | None) -> tuple[Any, ...]:
+    """Return the sizes of all rows in the chunks of a result."""
     sizes = node.chunks[0]
-    if len(sizes) == 1:
+    parts, least = (1, 1) if resources is None else (resources.parts, resources.least)
+    if known(sizes):
+        return sizes if parts > 1 else (total(sizes),)
+    if len(sizes) == parts == 1:
         return sizes
-    rows = total(sizes)
-    return (rows,) if known(sizes) else unknown_sizes(f"{node.name}:whole", [upper(rows)])
+    bound = upper(total(sizes))
+    most = bound if bound is None or parts == 1 else max(least, -(-bound // parts))
+    return unknown_sizes(f"{node.name}:{parts} parts", [most] * parts)
 
 
 @dataclass(frozen=True)
@@ -164,18 +211,46 @@ class RunQuery:
     table: Table
     like: Any = field(repr=False)
     nbytes: int
+    resources: QueryResources | None = None
     __name__: ClassVar[str] = "query"
 
     @property
     def cost(self) -> Cost:
-        """Its memory: the columns that it reads, and tables made of them."""
+        """Its memory: duckdb's limit, or the columns that it reads and tables made of them."""
+        if self.resources is not None:
+            return Cost(WORKING, least=self.resources.memory)
         return Cost(WORKING, least=int(WORKING * self.nbytes))
 
     def __call__(self, *inputs: list[Any]) -> Any:
+        blocks = dict(zip(self.names, inputs, strict=True))
+        if self.resources is not None:
+            from .duckdb_kernels import engine as duckdb_engine
+
+            return duckdb_engine.run(self.table, blocks, self.like, self.resources)
         from .polars_kernels import engine
 
-        blocks = dict(zip(self.names, inputs, strict=True))
         return engine.run(self.table, blocks, self.like)
+
+
+@dataclass(frozen=True)
+class RowsOfPart:
+    """Makes a chunk of the rows that a query returned."""
+
+    table: Table
+    like: Any = field(repr=False)
+    resources: QueryResources
+    sizes: tuple[Any, ...] = field(repr=False)
+    __name__: ClassVar[str] = "query"
+
+    def __call__(self, rows: ResultRows, number: int) -> Any:
+        from .results.frames import part_of
+
+        if known(self.sizes):
+            start, count = sum(self.sizes[:number]), self.sizes[number]
+        else:
+            count = max(self.resources.least, -(-len(rows) // self.resources.parts))
+            start = min(number * count, len(rows))
+        return part_of(self.table, rows, range(start, start + count), self.like)
 
 
 def expressions_of(relation: Relation, *, right_keys: bool = True) -> Iterator[Expression]:

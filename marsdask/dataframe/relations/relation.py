@@ -203,6 +203,9 @@ class DistinctOn(Term):
         return (self.a,)
 
 
+#: Names of the labels in a result.
+LABEL = "label "
+
 Rows: TypeAlias = FileScan | Input | Number | Shift | SelectColumns | Selection | OrderBy
 Relation: TypeAlias = Rows | FirstRows | GroupAggregate | Reduce | Join | DistinctOn
 
@@ -218,6 +221,13 @@ class Table:
     columns: tuple[Expression | None, ...]
     labels: tuple[Expression | None, ...] | None = None
     """The row labels; ``None`` if the rows are numbered from 0."""
+
+    @property
+    def outputs(self) -> list[tuple[str, Expression]]:
+        """The columns and the labels, as far as they are known, by their names in a result."""
+        columns = [(f"{place}", term) for place, term in enumerate(self.columns)]
+        labels = [(f"{LABEL}{place}", term) for place, term in enumerate(self.labels or ())]
+        return [(name, term) for name, term in columns + labels if term is not None]
 
     @property
     def is_whole(self) -> bool:

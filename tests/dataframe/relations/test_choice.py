@@ -13,12 +13,17 @@ from marsdask.core.compilation.rules.relations import choices_of
 from marsdask.core.config import option_context
 from marsdask.core.graph import Graph
 from marsdask.core.machine.plan import Plan
-from marsdask.dataframe.relations.choice import choose, forbidden
+from marsdask.dataframe.relations.choice import choose, forbidden, resources_of
+from marsdask.dataframe.relations.query import QueryResources
+from marsdask.dataframe.relations.relation import FileScan, Table
 from tests.dataframe.tables import table
 
-GIB = 1 << 30
-ONE = Plan(workers=2, budget=8 * GIB, one_process=True)
+MIB, GIB = 1 << 20, 1 << 30
+ONE = Plan(workers=2, budget=8 * GIB, one_process=True, folders=("there",))
+NO_FOLDER = Plan(workers=2, budget=8 * GIB, one_process=True, folders=())
+LITTLE = Plan(workers=2, budget=100 * MIB, one_process=True, folders=("there",))
 TWO = Plan(workers=2, budget=8 * GIB, smallest=4 * GIB, slots=1)
+SCAN = Table(FileScan(("rows.parquet",), (None,), (), (), 1), ())
 MANY = Plan(workers=400, budget=800 * GIB, smallest=4 * GIB, slots=2)
 
 
@@ -30,40 +35,80 @@ def _coalesce() -> Iterator[None]:
 
 
 def estimated(
-    nbytes: int, joined: int = 0, rows: int = 10**6, held: int = 0, *, condensed: bool = True
+    nbytes: int,
+    joined: int = 0,
+    rows: int = 10**6,
+    held: int = 0,
+    *,
+    condensed: bool = True,
+    result: int = 100,
 ) -> Any:
     return SimpleNamespace(
         read=(rows + held, nbytes),
         largest_join=joined,
         rows_of_files=rows,
         is_condensed=condensed,
+        is_joined=joined > 0,
+        held=held * 8,
+        result=result,
+        width=8,
     )
 
 
 @pytest.mark.parametrize(
     ("estimates", "mode", "plan", "engine", "reason"),
     [
-        (estimated(GIB), "auto", ONE, True, "1.00 GiB"),
-        (estimated(GIB, rows=100), "auto", ONE, False, "fewer than 20,000 rows of files"),
-        (estimated(GIB, rows=100), "polars", ONE, True, "100 rows"),
-        (estimated(GIB, rows=0, held=10**5), "auto", ONE, False, "rows of files"),
-        (estimated(GIB, rows=0, held=10**6), "auto", ONE, True, "1,000,000 rows"),
-        (estimated(GIB, rows=0, held=10**6), "auto", TWO, False, "rows of files"),
-        (estimated(GIB, rows=0, held=10**6, condensed=False), "auto", ONE, False, "condenses"),
-        (estimated(3 * GIB), "auto", ONE, False, "more than 1/3 of 8.00 GiB"),
-        (estimated(GIB, joined=5 * GIB), "auto", ONE, False, "a merge makes about 5.00 GiB"),
-        (estimated(GIB), "auto", TWO, True, "1 threads"),
-        (estimated(2 * GIB), "auto", TWO, False, "more than 1/3 of 4.00 GiB"),
-        (estimated(GIB), "auto", MANY, False, "in chunks on 400"),
-        (estimated(GIB), "polars", MANY, True, "1.00 GiB"),
-        (estimated(GIB // 100), "auto", MANY, True, "in chunks on 400"),
+        (estimated(GIB), "auto", ONE, "polars", "1.00 GiB"),
+        (estimated(GIB, rows=100), "auto", ONE, "pandas", "fewer than 20,000 rows of files"),
+        (estimated(GIB, rows=100), "polars", ONE, "polars", "100 rows"),
+        (estimated(GIB, rows=100), "duckdb", ONE, "duckdb", "100 rows"),
+        (estimated(GIB, rows=0, held=10**5), "auto", ONE, "pandas", "rows of files"),
+        (estimated(GIB, rows=0, held=10**6), "auto", ONE, "polars", "1,000,000 rows"),
+        (estimated(GIB, rows=0, held=10**6), "auto", TWO, "pandas", "rows of files"),
+        (estimated(GIB, rows=0, held=10**6, condensed=False), "auto", ONE, "pandas", "condenses"),
+        (estimated(3 * GIB), "auto", ONE, "duckdb", "more than 1/3 of 8.00 GiB"),
+        (estimated(3 * GIB), "polars", ONE, "pandas", "more than 1/3 of 8.00 GiB"),
+        (estimated(3 * GIB, held=10**9), "auto", ONE, "pandas", "frames at hand have 7.45 GiB"),
+        (estimated(3 * GIB, condensed=False), "auto", ONE, "pandas", "row by row"),
+        (estimated(3 * GIB, condensed=False), "duckdb", ONE, "duckdb", "1/3 of 8.00 GiB"),
+        (estimated(3 * GIB, result=9 * GIB), "auto", ONE, "duckdb", "1/3 of 8.00 GiB"),
+        (estimated(3 * GIB, result=9 * GIB), "auto", NO_FOLDER, "pandas", "9.00 GiB come out"),
+        (estimated(3 * GIB), "auto", LITTLE, "pandas", "duckdb needs 128.00 MiB"),
+        (estimated(GIB, joined=5 * GIB), "auto", ONE, "duckdb", "a merge makes about 5.00 GiB"),
+        (estimated(GIB), "auto", TWO, "polars", "1 threads"),
+        (estimated(2 * GIB), "auto", TWO, "duckdb", "more than 1/3 of 4.00 GiB"),
+        (estimated(2 * GIB, result=2 * GIB), "auto", TWO, "pandas", "2.00 GiB come out"),
+        (estimated(GIB), "auto", MANY, "pandas", "in chunks on 400"),
+        (estimated(GIB), "polars", MANY, "polars", "1.00 GiB"),
+        (estimated(GIB // 100), "auto", MANY, "polars", "in chunks on 400"),
     ],
 )
-def test_the_choice(estimates: Any, mode: str, plan: Plan, engine: bool, reason: str) -> None:
+def test_the_choice(estimates: Any, mode: str, plan: Plan, engine: str, reason: str) -> None:
     """By rows, bytes that are read and made, the smallest memory, and threads of one and of all."""
-    found = choose(estimates, mode, plan)
-    assert found.polars == engine
-    assert reason in str(found)
+    choice = choose(SCAN, estimates, mode, plan)
+    assert choice.engine == engine
+    assert reason in str(choice)
+    assert (choice.resources is not None) == (engine == "duckdb")
+
+
+@pytest.mark.parametrize(
+    ("memory", "threads", "given"),
+    [(8 * GIB, 2, 2), (256 * MIB, 2, 2), (255 * MIB, 2, 1), (128 * MIB, 8, 1), (GIB, 4, 4)],
+)
+def test_what_duckdb_is_given(memory: int, threads: int, given: int) -> None:
+    """Half of the memory, and no more threads than it is enough for."""
+    plan = Plan(workers=threads, budget=memory, one_process=True, folders=("there",))
+    resources = resources_of(estimated(GIB), memory, plan)
+    assert resources == QueryResources(memory // 2, given, ("there",))
+
+
+def test_the_chunks_of_a_result() -> None:
+    """As many as blocks, which have as many rows as a block at least; one of little."""
+    plan = Plan(workers=2, budget=4 * GIB, one_process=True, folders=("there",))
+    resources = resources_of(estimated(GIB, result=GIB), 4 * GIB, plan)
+    assert (resources.parts, resources.least) == (16, 64 * MIB // 8)
+    assert resources_of(estimated(GIB, result=MIB), 4 * GIB, plan).parts == 1
+    assert resources_of(estimated(GIB, result=GIB), 4 * GIB, TWO).parts == 1
 
 
 def test_what_forbids_queries() -> None:

@@ -21,8 +21,9 @@ from marsdask.core.compilation.passes import run_passes
 from marsdask.core.config import option_context
 from marsdask.core.graph import Graph
 from marsdask.core.machine.plan import Plan
+from marsdask.dataframe.relations import choice
 from marsdask.dataframe.relations.polars_kernels import engine as polars_engine
-from marsdask.dataframe.relations.query import Query
+from marsdask.dataframe.relations.query import Query, QueryResources
 from tests.dataframe.tables import equal
 from tests.strategies import draws
 
@@ -165,10 +166,24 @@ def without_rules() -> Iterator[None]:
         yield
 
 
-#: How programs run: by polars with and without rules, by pandas with merged chunks and as given.
+@contextmanager
+def in_parts() -> Iterator[None]:
+    """Let duckdb return results in chunks of a few rows, from files."""
+    with (
+        option_context({"dataframe.kernels": "duckdb"}),
+        mock.patch.object(choice, "LARGEST_BLOCK", 500),
+        mock.patch.object(QueryResources, "kept", 0),
+    ):
+        yield
+
+
+#: How programs run: by polars with and without rules, by duckdb with results whole and in parts, by
+#: pandas with merged chunks and as given.
 WAYS: dict[str, Callable[[], Any]] = {
     "polars": lambda: option_context({}),
     "polars without rules": without_rules,
+    "duckdb": lambda: option_context({"dataframe.kernels": "duckdb"}),
+    "duckdb in parts": in_parts,
     "pandas": lambda: option_context({"dataframe.kernels": "pandas"}),
     "pandas in chunks": lambda: option_context({"dataframe.kernels": "pandas", "coalesce": False}),
 }

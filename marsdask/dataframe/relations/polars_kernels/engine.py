@@ -6,21 +6,13 @@ aggregations and sorts see null instead.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
 
-from marsdask.core.files.stamps import FileChanged, Stamp, unchanged
-from marsdask.scheduler.base import dtypes_of
-
-from ...schemas.precision import in_precision
-from ...storage.files import Files
-from ...storage.row_groups import check_files
 from ..expression import (
     Column,
     Constant,
@@ -49,13 +41,15 @@ from ..relation import (
     Table,
     walk,
 )
+from ..results.files import files_checked
+from ..results.frames import result_of
 from .functions import AGGREGATES, FUNCTIONS, polars_type
 
 #: Which order is seen is said by ``ordered``: polars 2.1 forgets that a slice sees it.
 OPTIMIZATIONS = pl.QueryOptFlags(check_order_observe=False)
 
-#: Names of the labels in a result.
-LABEL = "label "
+#: What polars raises.
+ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
 #: The place of a row in the order of a join or of groups; columns of files have no such names.
 PLACE = "\0place"
 
@@ -67,37 +61,12 @@ def run(table: Table, given: Mapping[str, list[Any]], like: Any) -> Any:
     """
     lowering = PolarsPlan(table, given)
     plan = lowering.relation(table.relation)
-    labels = table.labels or ()
-    outputs = {f"{place}": item for place, item in enumerate(table.columns)}
-    outputs |= {f"{LABEL}{place}": item for place, item in enumerate(labels)}
-    columns = [lowering.expression(item).alias(name) for name, item in outputs.items()]  # type: ignore[arg-type]
-    with _files_checked(lowering), unchanged(lowering.stamps, "read_parquet"):
+    columns = [lowering.expression(term).alias(name) for name, term in table.outputs]
+    with files_checked(table, OSError, *ERRORS):
         frame = plan.select(columns).collect(optimizations=OPTIMIZATIONS)
-    if isinstance(table.relation, Reduce):
-        if isinstance(like, tuple):
-            return [_reduced(frame[f"{place}"], item) for place, item in enumerate(like)]
-        return _reduced(frame["0"], like)
-    by_name = {item.name: item for item in frame.get_columns()}
+    series = {item.name: item for item in frame.get_columns()}
     del frame
-    return _frame(table, by_name, like)
-
-
-@contextmanager
-def _files_checked(plan: PolarsPlan) -> Iterator[None]:
-    """Raise pandas's error where a file cannot be read: polars does not name it."""
-    try:
-        yield
-    except FileChanged:
-        raise
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        for scan in plan.scans:
-            check_files(
-                Files(scan.paths, scan.stamps, reader="read_parquet"),
-                {column.name for column in scan.columns},
-            )
-        if isinstance(error, Exception):
-            raise
-        raise RuntimeError(f"polars failed: {error}") from error
+    return result_of(table, series, like)
 
 
 class PolarsPlan:
@@ -111,18 +80,6 @@ class PolarsPlan:
         self._below = walk([table.relation])
         self._ordered = ordered(self._below, self._wanted)
         self._filtered = filtered(self._below, self._wanted)
-
-    @property
-    def stamps(self) -> list[tuple[str, Stamp]]:
-        """The versions of all files that it reads."""
-        scans = [scan for scan in self._below if isinstance(scan, FileScan)]
-        return [pair for scan in scans for pair in zip(scan.paths, scan.stamps, strict=True)]
-
-    @property
-    def scans(self) -> list[FileScan]:
-        """The files that it reads, and which of their columns."""
-        scans = [scan for scan in self._below if isinstance(scan, FileScan)]
-        return [replace(scan, columns=self._columns(scan)) for scan in scans]
 
     def _columns(self, scan: FileScan) -> tuple[Column, ...]:
         return tuple(term for term in scan.columns if term.name in self._wanted)
@@ -354,72 +311,3 @@ def _table(chunk: Any, places: Sequence[int], columns: Sequence[Column]) -> pl.D
                 values.to_numpy(), dtype=polars_type(column.dtype), nan_to_null=False
             )
     return pl.DataFrame(series)
-
-
-def _frame(table: Table, found: dict[str, pl.Series], like: Any) -> Any:
-    """Return polars's columns as the pandas object that they stand for, and empty ``found``.
-
-    Each goes as soon as it is copied, so that at no time there are two copies of all.
-    """
-    rows = len(next(iter(found.values()), ()))
-    types = dtypes_of(like) or ()
-    values = {
-        # Sums of groups have 64 bits only if they need them.
-        place: in_precision(
-            _column(found.pop(f"{place}"), term.dtype, gaps=has_gaps(term)),  # type: ignore[union-attr,arg-type]
-            types[place],
-        )
-        for place, term in enumerate(table.columns)
-    }
-    index = _index(table, found, rows, like.index)
-    if isinstance(like, pd.Series):
-        return pd.Series(values[0], index=index, name=like.name, copy=False)
-    frame = pd.DataFrame(values, index=index, copy=False)
-    frame.columns = like.columns
-    return frame
-
-
-def _index(
-    table: Table, found: dict[str, pl.Series], rows: int, like: pd.Index[Any]
-) -> pd.Index[Any]:
-    if table.labels is None:
-        return pd.RangeIndex(rows, name=like.name)
-    arrays = [
-        _column(found.pop(f"{LABEL}{place}"), term.dtype, gaps=has_gaps(term))
-        for place, term in enumerate(table.labels)
-        if term is not None
-    ]
-    if like.nlevels > 1:
-        levels: pd.Index[Any] = pd.MultiIndex.from_arrays(arrays, names=like.names)
-        return levels
-    (label,) = table.labels
-    if isinstance(label, Column) and label.numbers_rows:
-        # Some rows of numbered ones: pandas keeps a range where it can.
-        count = int(arrays[0].max()) + 1 if len(arrays[0]) else 0
-        labels: pd.Index[Any] = pd.RangeIndex(count, name=like.name).take(arrays[0])
-        return labels
-    index: pd.Index[Any] = pd.Index(arrays[0], name=like.name, copy=False)
-    return index
-
-
-def _column(values: pl.Series, dtype: Any, *, gaps: bool) -> Any:
-    """Return a column of polars as an array of pandas's type."""
-    if kind_of(dtype) == "s":
-        return dtype.__from_arrow__(values.to_arrow())
-    if gaps and values.null_count():
-        if dtype.kind == "b":
-            objects = values.to_numpy().astype(object)
-            objects[values.is_null().to_numpy()] = np.nan
-            return objects
-        return values.cast(pl.Float64).fill_null(float("nan")).to_numpy()
-    array = values.to_numpy(writable=True)
-    return array if array.dtype == dtype else array.astype(dtype)
-
-
-def _reduced(found: pl.Series, like: Any) -> Any:
-    """Return the value of all rows as a number: of no rows, what pandas says is missing."""
-    if found.dtype.is_temporal():
-        return pd.Series(found.to_numpy()).iloc[0]
-    if found.null_count():
-        return np.float64("nan")
-    return np.asarray(found.to_numpy()[0], like.dtype)[()]

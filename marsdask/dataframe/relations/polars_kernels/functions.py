@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from ..expression import Constant, Expression, FunctionCall, kind_of
-from ..properties import never_null
+from ..properties import is_compared_alike, never_null
 from ..relation import Aggregation
 
 
@@ -58,24 +58,13 @@ def _comparison(method: str) -> Callable[..., pl.Expr]:
             result = result.fill_null(method == "ne")
         # For polars NaN is equal to itself, and larger than all numbers.
         for place, (arg, side) in enumerate(zip(term.args, sides, strict=True)):
-            if kind_of(arg.dtype) == "f" and not _is_safe(term.args[1 - place], method, place):
+            if kind_of(arg.dtype) == "f" and not is_compared_alike(
+                term.args[1 - place], method, place
+            ):
                 result = result | side.is_nan() if method == "ne" else result & side.is_not_nan()
         return result
 
     return compute
-
-
-#: Comparisons of NaN, on the left side or on the right one, with numbers, where both agree.
-AS_PANDAS = ({"lt", "le", "eq", "ne"}, {"gt", "ge", "eq", "ne"})
-
-
-def _is_safe(other: Expression, method: str, place: int) -> bool:
-    """Tell whether NaN at a place is compared with the other side as pandas does."""
-    if isinstance(other, Constant) and other.value != other.value:
-        return False
-    return method in AS_PANDAS[place] and (
-        isinstance(other, Constant) or kind_of(other.dtype) != "f"
-    )
 
 
 def _alike(terms: Sequence[Expression], args: Sequence[pl.Expr]) -> list[pl.Expr]:

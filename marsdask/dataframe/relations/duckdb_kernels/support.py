@@ -1,0 +1,26 @@
+"""What duckdb runs as pandas does."""
+
+from __future__ import annotations
+
+from ..query import expressions_of, terms_of
+from ..relation import FileScan, GroupAggregate, Reduce, Shift, Table, walk
+from .functions import is_function_of
+
+#: What a path of files may not have: duckdb takes it for a pattern.
+GLOB = frozenset("*?[")
+
+
+def refusal(table: Table) -> str | None:
+    """Return why duckdb cannot run a table, if that is so."""
+    for relation in walk([table.relation]):
+        if isinstance(relation, Shift):
+            return "duckdb has no rows before others"
+        if isinstance(relation, FileScan) and any(GLOB & set(path) for path in relation.paths):
+            return "duckdb takes paths of files for patterns"
+        values = relation.values if isinstance(relation, GroupAggregate | Reduce) else ()
+        if any(value.method == "median" for value in values):
+            return "duckdb holds all values for a median"
+    terms = [*terms_of(table), *(term for _, term in table.outputs)]
+    for relation in walk([table.relation]):
+        terms.extend(expressions_of(relation))
+    return None if all(map(is_function_of, terms)) else "duckdb lacks a function or a type"

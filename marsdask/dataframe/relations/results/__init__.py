@@ -1,0 +1,1 @@
+"""What engines return, as pandas objects, and the files that they read."""
