@@ -13,6 +13,8 @@ PROCESSES := $(shell cores=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); 
   [ $$cores -lt 4 ] && echo $$((cores + 1)) || echo 4)
 SIDE_BY_SIDE := --numprocesses=$(PROCESSES) --dist=loadscope --no-loadscope-reorder \
   --max-worker-restart=0
+# Images of containers set it. Hundreds of processes of tests would compile the package each.
+unexport PYTHONDONTWRITEBYTECODE
 # setuptools warns of each editable installation, in a box.
 PIP := PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --disable-pip-version-check
 CANDIDATES := python3.14 python3.13 python3.12 python3.11 python3 python
