@@ -71,3 +71,17 @@ def test_differences_are_seen(wrong: Any):
     programs.check_equal(md.DataFrame(frame).compute(), frame)
     with pytest.raises(AssertionError):
         programs.check_equal(wrong(frame), frame)
+
+
+def test_a_narrow_reason_leaves_out_few_lines():
+    """Gaps among truth values change the order of the columns that a line sorts, and no others."""
+    frame = pd.DataFrame({"a": pd.Series([True, None, np.nan], dtype=object), "b": [1, 2, 3]})
+    assert programs.has_sorted_gaps("x.groupby('a', dropna=False)[['b']].sum()", frame)
+    assert programs.has_sorted_gaps("x.mode(dropna=False)", frame)
+    for line in (
+        "x.groupby('b', dropna=False)[['a']].first()",
+        "x.groupby('a', sort=False, dropna=False).size()",
+        "x.nunique(axis=0, dropna=False)",
+    ):
+        assert not programs.has_sorted_gaps(line, frame)
+    assert programs.has_sorted_gaps("x.value_counts(dropna=False)", frame["a"])

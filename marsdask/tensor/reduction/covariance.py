@@ -66,7 +66,8 @@ def cov(
 ) -> Node:
     """Estimate a covariance matrix. See numpy.cov.
 
-    Differs from NumPy: the signs of weights that are tensors are not checked.
+    Differs from NumPy: the signs of weights that are tensors are not checked, and of an unknown
+    number of variables the result is a matrix, also if there turns out to be one.
     """
     if ddof is not None and ddof != int(ddof):
         raise ValueError("ddof must be integer")
@@ -142,7 +143,11 @@ def _observations(x: Any, rowvar: bool, *, second: bool = False) -> Any:
 
 @public
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Node:
-    """Return the correlation coefficients. See numpy.corrcoef."""
+    """Return the correlation coefficients. See numpy.corrcoef.
+
+    Differs from NumPy: of an unknown number of variables the result is a matrix, also if there
+    turns out to be one.
+    """
     c = cov.node(x, y, rowvar, dtype=dtype)
     if c.meta.ndim == 0:
         return divide.node(c, c)
