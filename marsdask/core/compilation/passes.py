@@ -10,6 +10,7 @@ from ..graph import Graph
 from ..machine.plan import Plan
 from .rules.coalescing import coalesce
 from .rules.first_chunks import cut_first_chunks
+from .rules.large_blocks import cut_large_blocks
 from .rules.node_fusion import fuse, join
 from .rules.pushdown import project, push_down
 from .rules.relations import relate
@@ -35,7 +36,7 @@ PIPELINE = (
     Phase("project", (project,)),
     Phase("relate", (relate,)),
     Phase("push down", (push_down,)),
-    Phase("coalesce", (coalesce, cut_first_chunks, cut_searched_chunks)),
+    Phase("coalesce", (cut_large_blocks, coalesce, cut_first_chunks, cut_searched_chunks)),
     Phase("fuse", (join, fuse)),
 )
 

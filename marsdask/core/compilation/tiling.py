@@ -32,6 +32,9 @@ from .verification import StageSpecification, verify_tiling
 
 Infos = Mapping[Any, ChunkInfo]
 
+#: How many times smaller blocks are tried where those of usual size do not fit.
+FINENESS = (4, 16, 64)
+
 
 @dataclass
 class _PausedTiling:
@@ -104,13 +107,27 @@ class Compilation:
             return self._cast() or self._done()
         try:
             return self._next()
-        except MemoryBudgetError:
-            # Merged blocks may be too large: before the first stage, try the user's own chunks.
-            if self._started or not self.plan.coalesce:
+        except MemoryBudgetError as error:
+            if self._started:
                 raise
-            self.plan = replace(self.plan, coalesce=False)
-            self._begin(self.plan)
-            return self._next()
+            return self._next_of_others(error)
+
+    def _next_of_others(self, error: MemoryBudgetError) -> Stage:
+        """Return the first stage of the first plan that fits; raise the error of the users' chunks.
+
+        Merged blocks may be too large, and so may be the chunks that users chose.
+        """
+        finer = [replace(self.plan, fineness=fineness) for fineness in FINENESS]
+        if self.plan.coalesce:
+            finer.insert(0, replace(self.plan, coalesce=False))
+        for plan in finer:
+            self.plan = plan
+            self._begin(plan)
+            try:
+                return self._next()
+            except MemoryBudgetError as other:
+                error = other if plan.fineness == 1 else error
+        raise error
 
     def _next(self) -> Stage:
         self._held.settle()

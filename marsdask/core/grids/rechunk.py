@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,9 +13,22 @@ from typing import Any, ClassVar
 
 from ..config import options
 from ..machine.costs import kernel
-from ..sizes import Chunks, Index, Sizes, Unknown, borders, known_chunks, merge_sizes, numbers
+from ..machine.sizing import is_large
+from ..sizes import (
+    Chunks,
+    Index,
+    Size,
+    Sizes,
+    Unknown,
+    borders,
+    known_chunks,
+    merge_sizes,
+    numbers,
+    upper,
+)
 from .blockwise import Via, blockwise
 from .grid import Call, Grid, Ref, Rule
+from .shuffle import PartAt
 
 #: A run of one chunk: the chunk along the axis, and its part.
 Piece = tuple[int, slice]
@@ -160,8 +174,100 @@ def join_pieces(grid: Grid, chunks: Chunks, concatenate: Callable[..., Any]) -> 
     )
 
 
-#: Fewer pieces than this never justify a second copy of all data.
+#: The numbers and the parts of the pieces of each chunk, along one axis.
+AxisPieces = tuple[tuple[slice, ...], ...]
+
+
+@dataclass(frozen=True)
+class CutsAt:
+    """Gives each chunk the parts into which it is split along each axis."""
+
+    cuts: tuple[AxisPieces, ...]
+
+    def __call__(self, index: Index) -> tuple[AxisPieces]:
+        return (tuple(axis[i] for axis, i in zip(self.cuts, index, strict=True)),)
+
+
+@kernel(scratch=0.0)
+def copy_pieces(block: Any, cuts: AxisPieces) -> list[Any]:
+    """Return copies of parts of a block, last axis fastest: none keeps the block in memory."""
+    return [block[parts].copy() for parts in itertools.product(*cuts)]
+
+
+@dataclass(frozen=True, eq=False)
+class JoinPieces(Rule):
+    """Each new chunk from the pieces into which old chunks were split."""
+
+    label: ClassVar[str] = "rechunk"
+    scratch: ClassVar[float] = 0.0
+
+    parts: Grid
+    pieces: tuple[tuple[tuple[tuple[int, int], ...], ...], ...]
+    """For each new chunk along each axis, the old chunks and the positions of their pieces."""
+    counts: tuple[tuple[int, ...], ...]
+    """The number of pieces of each old chunk along each axis."""
+    wholes: tuple[tuple[tuple[slice, ...], ...], ...]
+    """For each new chunk along each axis, all of each of its pieces."""
+    join: Callable[..., Any]
+
+    def cell(self, index: Index) -> Call:
+        per_axis = [axis[i] for axis, i in zip(self.pieces, index, strict=True)]
+        refs = []
+        for combination in itertools.product(*per_axis):
+            number = 0
+            for (position, piece), counts in zip(combination, self.counts, strict=True):
+                number = number * counts[position] + piece
+            refs.append(Ref(self.parts, (*(position for position, _ in combination), number)))
+        places = tuple(axis[i] for axis, i in zip(self.wholes, index, strict=True))
+        return Call(self.join, (refs, places))
+
+
+def _all_of(part: slice) -> slice:
+    """Return the slice that takes all of a part that was cut by a slice."""
+    return part if part.stop is None else slice(0, part.stop - part.start)
+
+
+def split_and_join(grid: Grid, chunks: Chunks, join: Callable[..., Any]) -> Grid:
+    """Return the grid in other chunks; no task reads more of it than one chunk, and its own."""
+    per_axis = [pieces_of(old, new) for old, new in zip(grid.chunks, chunks, strict=True)]
+    cuts: list[list[list[slice]]] = [[[] for _ in sizes] for sizes in grid.chunks]
+    pieces = []
+    for axis, new in enumerate(per_axis):
+        places = []
+        for overlaps in new:
+            places.append(tuple((position, len(cuts[axis][position])) for position, _ in overlaps))
+            for position, part in overlaps:
+                cuts[axis][position].append(part)
+        pieces.append(tuple(places))
+    counts = tuple(tuple(map(len, axis)) for axis in cuts)
+    most = math.prod(map(max, counts))
+    whole = tuple(range(grid.ndim))
+    splits = blockwise(
+        copy_pieces,
+        [(grid, whole)],
+        chunks=grid.chunks,
+        varying=CutsAt(tuple(tuple(map(tuple, axis)) for axis in cuts)),
+        itemsize=grid.width,
+    )
+    parts = blockwise(
+        operator.getitem,
+        [(splits, whole)],
+        chunks=(*grid.chunks, (1,) * most),
+        varying=PartAt(grid.ndim),
+        itemsize=(grid.width or 0) / most,
+    )
+    wholes = tuple(
+        tuple(tuple(_all_of(part) for _, part in overlaps) for overlaps in axis)
+        for axis in per_axis
+    )
+    rule = JoinPieces(parts, tuple(pieces), counts, wholes, join)
+    return Grid(rule, chunks, grid.meta, grid.itemsize)
+
+
+#: Fewer pieces than this never justify a second copy of all data ...
 MANY_PIECES = 10_000
+#: ... and fewer than this if each is a result of its own.
+MANY_RESULTS = 2_000
 
 
 def recut(
@@ -171,7 +277,8 @@ def recut(
 
     ``cut(block, parts)`` returns a view of a block, with a slice for each axis. ``join(blocks,
     parts)`` joins such parts of blocks (last axis fastest). If the pieces far outnumber the chunks,
-    an intermediate grid is used.
+    an intermediate grid is used. Where the chunks that one task reads are too large together, they
+    are split before.
     """
     if grid.chunks == chunks:
         return grid
@@ -184,12 +291,37 @@ def recut(
             )
     pieces = _count_pieces(grid.chunks, chunks)
     ends = len(grid) + math.prod(map(len, chunks))
-    if pieces > max(MANY_PIECES, options.rechunk.threshold * ends):
+    is_split = cut is _CUT and _reads_much(grid, chunks)
+    few = MANY_RESULTS if is_split else MANY_PIECES
+    if pieces > max(few, options.rechunk.threshold * ends):
         between = tuple(map(_halfway, grid.chunks, chunks))
         around = _count_pieces(grid.chunks, between) + _count_pieces(between, chunks)
         if 2 * around < pieces:
             return recut(recut(grid, between, join, cut), chunks, join, cut)
+    if is_split:
+        return split_and_join(grid, chunks, join)
     return Grid(Recut(grid, chunks, join, cut), chunks, grid.meta, grid.itemsize)
+
+
+#: The function of blocks that are arrays.
+_CUT = cut
+
+
+def _reads_much(grid: Grid, chunks: Chunks) -> bool:
+    """Tell whether a task reads far more than its result, and too much for memory."""
+    width = grid.width or 0
+    if not is_large(width * math.prod(sum(map(_length, sizes)) for sizes in grid.chunks)):
+        return False
+    read, kept = width, width
+    for old, new in zip(grid.chunks, chunks, strict=True):
+        lengths = list(map(_length, old))
+        read *= max(sum(lengths[i] for i, _ in overlaps) for overlaps in pieces_of(old, new))
+        kept *= max(map(_length, new))
+    return is_large(read) and read > 2 * kept
+
+
+def _length(size: Size) -> int:
+    return upper(size) or 0
 
 
 def _count_pieces(old: Chunks, new: Chunks) -> int:

@@ -34,6 +34,8 @@ class Plan:
     """Bytes of memory where all results are to be brought together, if they are."""
     lasting: bool = False
     """Whether results stay, whose chunks users see then."""
+    fineness: int = 1
+    """How many times as many blocks as usual are to fit into memory."""
 
     @classmethod
     def of(cls, scheduler: Scheduler, *, coalesce: bool) -> Plan:
@@ -69,7 +71,9 @@ class Plan:
 
     def share(self, blocks: int) -> int | None:
         """Return the bytes of a block if each worker holds ``blocks``; limited memory only."""
-        return None if self.budget is None else self.budget // (blocks * max(1, self.workers))
+        if self.budget is None:
+            return None
+        return self.budget // (blocks * max(1, self.workers) * self.fineness)
 
 
 #: The plan of the current tiling.

@@ -44,6 +44,8 @@ SORTED_ROWS = 200_000
 PART_BLOCKS = 2
 #: One task may gather the memory divided by this.
 ALONE = 8
+#: A block is too large where memory holds fewer than this many for each worker.
+FEWEST_BLOCKS = 4
 
 
 def block_bytes(limit: int = LARGEST_BLOCK) -> int:
@@ -84,3 +86,9 @@ def is_tight(nbytes: float) -> bool:
     """Tell whether so many bytes, or several copies of them, are too large for one task."""
     budget = current_plan.get().budget
     return budget is not None and nbytes * ALONE > budget
+
+
+def is_large(nbytes: float) -> bool:
+    """Tell whether a block of so many bytes should be cut: each worker could hold few of them."""
+    share = current_plan.get().share(FEWEST_BLOCKS)
+    return share is not None and nbytes > share

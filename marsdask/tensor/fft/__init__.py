@@ -16,10 +16,12 @@ from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.parts import loops_beside
 from marsdask.core.machine.costs import kernel
+from marsdask.core.machine.sizing import is_large
 from marsdask.core.node import Axes, MemoryOrder, Node
 from marsdask.core.sizes import Chunks, Size, Unknown, numbers, total
 
-from ..chunkwise.rechunk import rechunk, recut
+from ..chunkwise.lanes import in_lanes, lane_bytes
+from ..chunkwise.rechunk import rechunk
 from ..creation.from_shape import arange
 from ..device import placed_on
 from ..elementwise.ufuncs import astype, greater_equal, multiply, subtract
@@ -28,7 +30,6 @@ from ..kernels.duck_arrays import is_foreign
 from ..manipulation.join import roll
 from ..memory_order import settled
 from ..operands import as_node
-from ..sorting.sort import whole_lanes
 from ..typing import TensorFunction, public
 from ..unknown_lengths import like, waits_for_lengths
 
@@ -115,8 +116,9 @@ class Transform(Node):
 
     def tile(self, a: Grid) -> Generator[Look, Any, Grid]:
         (a,) = yield from resolved(a)
-        if any(a.numblocks[axis] > 1 for axis in self.axes):
-            a = recut(a, whole_lanes(a, self.axes))
+        if len(self.axes) > 1 and self.func is None and is_large(lane_bytes(a, self.axes)):
+            return self._axis_by_axis(a)
+        a = in_lanes(a, self.axes)
         options = {
             "name": self.kind,
             "lengths": self.points(a.chunks),
@@ -126,6 +128,31 @@ class Transform(Node):
         }
         chunks = self._result(a.chunks)
         return map_blocks(transform, a, chunks=chunks, meta=self.meta, kwargs=options)
+
+    def _axis_by_axis(self, a: Grid) -> Grid:
+        """Transform along one axis after the other, as NumPy does: real numbers are at one end."""
+        inner = "ifft" if self.kind.startswith("i") else "fft"
+        steps = [(inner, axis) for axis in reversed(self.axes)]
+        if self.kind == "rfftn":
+            steps[0] = ("rfft", self.axes[-1])
+        elif self.kind == "irfftn":
+            steps = [(inner, axis) for axis in self.axes[:-1]] + [("irfft", self.axes[-1])]
+        lengths = dict(zip(self.axes, numbers(self.points(a.chunks)), strict=True))
+        for kind, axis in steps:
+            a = in_lanes(a, (axis,))
+            sample = np.ones((1,) * a.ndim, a.meta.dtype)
+            dtype = transform(sample, kind, (2,), (axis,), None).dtype
+            chunks = list(a.chunks)
+            chunks[axis] = (half_of(lengths[axis]) if kind == "rfft" else lengths[axis],)
+            options = {"name": kind, "lengths": (lengths[axis],), "axes": (axis,)}
+            a = map_blocks(
+                transform,
+                a,
+                chunks=tuple(chunks),
+                meta=np.empty((0,) * a.ndim, dtype),
+                kwargs={**options, "norm": self.norm},
+            )
+        return a
 
 
 def half_of(length: int) -> int:

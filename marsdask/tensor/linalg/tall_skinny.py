@@ -25,14 +25,14 @@ from marsdask.core.machine.sizing import SMALL_MATRIX
 from marsdask.core.node import MultiOutput, Node, Part
 from marsdask.core.sizes import Chunks, numbers, shape_of
 from marsdask.core.sizes import total as total_size
-from marsdask.tensor.chunkwise.rechunk import recut
+from marsdask.tensor.chunkwise.lanes import in_lanes
 from marsdask.tensor.elementwise.ufuncs import astype, less, multiply, real, where
 from marsdask.tensor.manipulation.join import concatenate, length
 from marsdask.tensor.manipulation.shape import expand_dims, whole
 from marsdask.tensor.named_results import QRResult, SVDResult
 from marsdask.tensor.operands import as_node
 from marsdask.tensor.reduction.reductions import sum as total
-from marsdask.tensor.sorting.sort import is_at_hand, whole_lanes
+from marsdask.tensor.sorting.sort import is_at_hand
 from marsdask.tensor.unknown_lengths import waits_for_lengths
 
 from ..indexing.getitem import getitem
@@ -186,7 +186,7 @@ class Factors(MultiOutput):
 
 def _in_rows(a: Grid) -> Grid:
     """Return the matrix in blocks of whole rows."""
-    return recut(a, whole_lanes(a, (1,))) if a.numblocks[1] > 1 else a
+    return in_lanes(a, (1,)) if a.numblocks[1] > 1 else a
 
 
 def _output_chunks(chunks: Chunks) -> tuple[Chunks, ...]:

@@ -13,6 +13,7 @@ import itertools
 import math
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -25,10 +26,12 @@ from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.parts import loops_beside
 from marsdask.core.grids.tree import gather
 from marsdask.core.machine.costs import kernel
+from marsdask.core.machine.sizing import is_large
 from marsdask.core.node import Axes, Node
 from marsdask.core.sizes import Chunks, known, numbers, shape_of, total
 from marsdask.scheduler.base import ChunkInfo
 
+from ..chunkwise.lanes import in_lanes, lane_by_lane, lane_bytes, moved, with_last_axes
 from ..chunkwise.rechunk import recut
 from ..indexing.assignment import into
 from ..indexing.output_rules import ASSIGNED, ufunc_rule
@@ -38,7 +41,7 @@ from ..memory_order import in_order, reduced
 from ..operands import as_node
 from ..reduction.outputs import check_output
 from ..reduction.reductions import along, nanmean
-from ..sorting.sort import is_at_hand, sample_rate, whole_lanes
+from ..sorting.sort import is_at_hand, sample_rate
 from ..typing import TensorFunction, public
 from .methods import METHODS, MIDDLE, wanted_ranks
 from .selection import QuantileBracket, bracket, bracket_counts, collect, interpolated, sample
@@ -119,14 +122,35 @@ class Quantile(Node):
         grids = yield from resolved(*given)
         a = grids[0]
         everything = len(self.axes) == a.ndim and self.weights is None
-        if everything and len(a) > 1 and a.meta.dtype.kind in "iuf":
-            return (yield from self._selected(a))
+        if self.weights is not None or a.meta.dtype.kind not in "iuf":
+            return self.tile_blind(*grids)
+        if everything and len(a) > 1:
+            return (yield from self._selected(a, self.chunks))
+        if not everything and is_large(lane_bytes(a, self.axes)):
+            return (yield from self._by_lane(a))
         return self.tile_blind(*grids)
+
+    def _by_lane(self, a: Grid) -> Generator[Look, Any, Grid]:
+        """Select in all lanes at the same time: they are too large to be gathered."""
+        if not a.ndim or 0 in shape_of(a.chunks):
+            return self.tile_blind(a)
+        lead = tuple((length,) for length in self.qs.shape)
+        select = partial(self._selected, chunks=lead)
+        result = yield from lane_by_lane(a, self.axes, select, lead)
+        return self._placed(result, a.ndim) if self.keepdims else result
+
+    def _placed(self, result: Grid, ndim: int) -> Grid:
+        """Return the result with axes of length one where the lanes were."""
+        count, lead = len(self.axes), self.qs.ndim
+        others = [axis for axis in range(ndim) if axis not in self.axes]
+        places = {axis: lead + position for position, axis in enumerate(others)}
+        new = iter(range(result.ndim, result.ndim + count))
+        order = tuple(places[axis] if axis in places else next(new) for axis in range(ndim))
+        return moved(with_last_axes(result, count), (*range(lead), *order))
 
     def tile_blind(self, a: Grid, *weights: Grid) -> Grid:
         """Rechunk to whole lanes, and take the quantiles of each one."""
-        if any(a.numblocks[axis] > 1 for axis in self.axes):
-            a = recut(a, whole_lanes(a, self.axes))
+        a = in_lanes(a, self.axes)
         chunks = self._result_chunks(a.chunks)
         out_axes = [axis for axis in range(a.ndim) if self.keepdims or axis not in self.axes]
         lead = self.qs.ndim
@@ -146,14 +170,16 @@ class Quantile(Node):
         inputs = [(a, axes), *((recut(grid, a.chunks), axes) for grid in operands)]
         return blockwise(quantile_of_block, inputs, chunks=chunks, meta=self.meta, kwargs=options)
 
-    def _selected(self, a: Grid) -> Generator[Look, Any, Grid]:
+    def _selected(self, a: Grid, chunks: Chunks) -> Generator[Look, Any, Grid]:
+        """Return the quantiles of all elements, as an array in these chunks."""
         total = math.prod(shape_of(a.chunks))
         if not total:
             return self.tile_blind(a)
-        shape = tuple(length for (length,) in self.chunks)
+        meta = np.empty((0,) * len(chunks), self.meta.dtype)
+        shape = shape_of(chunks)
         options = {"q": self.qs, "shape": shape, "dtype": self.meta.dtype}
         if not self.qs.size:
-            return gather(all_nan, chunks=self.chunks, meta=self.meta, kwargs=options)
+            return gather(all_nan, chunks=chunks, meta=meta, kwargs=options)
         rate = sample_rate(a, max(SAMPLE, 32 * self.qs.size))
         share = rate * (a.width or 0)
         look = map_blocks(sample, a, itemsize=share, kwargs={"rate": rate})
@@ -162,11 +188,11 @@ class Quantile(Node):
         nans = sum(info.sample[0] for info in infos)
         count = total - nans
         if count == 0 or (nans and not self.skip_nan):
-            return gather(all_nan, chunks=self.chunks, meta=self.meta, kwargs=options)
+            return gather(all_nan, chunks=chunks, meta=meta, kwargs=options)
         ranks = wanted_ranks(self.qs, self.method, count)
         elements, brackets = yield from _collected(a, ranks, samples, count)
         options |= {"method": self.method, "count": count, "ranks": ranks, "brackets": brackets}
-        return gather(interpolated, elements, chunks=self.chunks, meta=self.meta, kwargs=options)
+        return gather(interpolated, elements, chunks=chunks, meta=meta, kwargs=options)
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,7 @@ from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.parts import run_of
 from marsdask.core.grids.select import cut_axis
 from marsdask.core.machine.costs import kernel
+from marsdask.core.machine.sizing import is_large
 from marsdask.core.node import Node, PartOf, Taken
 from marsdask.core.sizes import Chunks, Index, Sizes, numbers, shape_of
 from marsdask.tensor.chunks import regular
@@ -112,12 +113,16 @@ class Draw(Node):
             return self._with_tensors(grids)
         if self.whole or _waste(self.splits, self.steps) <= WASTE:
             return self._draw((), self.splits)
-        return recut(self._draw((), align_to_tiles(self.splits, self.steps)), self.splits)
+        return recut(self._draw((), self._aligned()), self.splits)
+
+    def _aligned(self) -> Chunks:
+        """Return chunks whose borders are those of tiles, and which are not too large."""
+        return align_to_tiles(self.splits, self.steps, self.dtype.itemsize)
 
     def _with_tensors(self, grids: tuple[Grid, ...]) -> Any:
         """Draw whole tiles, since the length of a number's stream depends on parameters."""
         grids = yield from resolved(*grids)
-        chunks = align_to_tiles(self.splits, self.steps)
+        chunks = self._aligned()
         lead = len(chunks)
         splits = [
             recut(
@@ -187,14 +192,20 @@ def _waste(chunks: Chunks, steps: Sequence[int]) -> float:
     return waste
 
 
-def align_to_tiles(chunks: Chunks, steps: Sequence[int]) -> Chunks:
-    """Return chunks of similar sizes whose borders are those of tiles."""
-    result: list[Sizes] = []
-    for axis, step in zip(chunks, steps, strict=True):
-        sizes = numbers(axis)
-        width = max(sizes) // step * step
-        result.append(regular(sum(sizes), max(step, width)))
-    return tuple(result)
+def align_to_tiles(chunks: Chunks, steps: Sequence[int], itemsize: int = 0) -> Chunks:
+    """Return chunks of similar sizes whose borders are those of tiles; large ones are halved."""
+    widths = [
+        max(step, max(numbers(axis)) // step * step)
+        for axis, step in zip(chunks, steps, strict=True)
+    ]
+    counts = [width // max(1, step) for width, step in zip(widths, steps, strict=True)]
+    while max(counts, default=1) > 1 and is_large(math.prod(widths) * itemsize):
+        longest = counts.index(max(counts))
+        counts[longest] //= 2
+        widths[longest] = counts[longest] * steps[longest]
+    return tuple(
+        regular(sum(numbers(axis)), width) for axis, width in zip(chunks, widths, strict=True)
+    )
 
 
 class RandomBlock(LazyBlock):

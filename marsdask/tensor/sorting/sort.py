@@ -28,11 +28,12 @@ from marsdask.core.grids.shuffle import all_to_all
 from marsdask.core.grids.tree import gather
 from marsdask.core.machine.costs import kernel
 from marsdask.core.machine.plan import current_plan
-from marsdask.core.machine.sizing import block_bytes, part_bytes
+from marsdask.core.machine.sizing import is_large, part_bytes
 from marsdask.core.node import Axes, MemoryOrder, Node, SameChunks
-from marsdask.core.sizes import Chunks, numbers, shape_of
+from marsdask.core.sizes import numbers, shape_of
 from marsdask.scheduler.base import SAMPLE_LIMIT
 
+from ..chunkwise.lanes import in_lanes, lane_by_lane, lane_bytes, moved, whole_lanes
 from ..chunkwise.rechunk import recut
 from ..elementwise.nodes import native
 from ..elementwise.ufuncs import astype, subtract
@@ -79,12 +80,18 @@ class Sort(SameChunks):
         return (loops_beside((self.axis,), len(self.a.chunks)),)
 
     def tile(self, a: Grid) -> Generator[Look, Any, Grid]:
-        if a.numblocks[self.axis] == 1:
+        if a.numblocks[self.axis] == 1 and not is_large(a.largest or 0):
             return self._lanes(a)
         (a,) = yield from resolved(a)
-        if a.ndim > 1:
-            return self._lanes(recut(a, whole_lanes(a, (self.axis,))))
-        return (yield from self._shuffled(a))
+        if a.ndim == 1:
+            return (yield from self._shuffled(a))
+        if not is_large(lane_bytes(a, (self.axis,))):
+            return self._lanes(in_lanes(a, (self.axis,)))
+        lanes = (a.chunks[self.axis],)
+        result = yield from lane_by_lane(a, (self.axis,), self._shuffled, lanes)
+        order = list(range(1, a.ndim))
+        order.insert(self.axis, 0)
+        return moved(result, tuple(order))
 
     def tile_blind(self, a: Grid) -> Grid:
         """Sort each chunk, then all of a lane's in one task."""
@@ -121,7 +128,8 @@ class Sort(SameChunks):
             None,
             sort_positions if self.indices else sort_pieces,
             tuple(map(int, total)),
-            meta=self.meta,
+            meta=np.empty((0,), self.meta.dtype),
+            join=join_pairs if self.indices else np.concatenate,
         )
 
 
@@ -130,25 +138,6 @@ class Pivots(NamedTuple):
 
     values: Any
     positions: tuple[int, ...]
-
-
-def whole_lanes(grid: Grid, axes: tuple[int, ...]) -> Chunks:
-    """Return chunks with ``axes`` whole; the others are split to keep blocks small."""
-    lengths = shape_of(grid.chunks)
-    lane = math.prod(lengths[axis] for axis in axes) * (grid.width or 8)
-    room = max(1.0, block_bytes() / max(1.0, lane))
-    result = list(grid.chunks)
-    for axis in axes:
-        result[axis] = (lengths[axis],)
-    for axis in (axis for axis in reversed(range(grid.ndim)) if axis not in axes):
-        sizes = numbers(grid.chunks[axis])
-        step = max(1, min(max(sizes), int(room)))
-        if step < max(sizes):
-            result[axis] = tuple(
-                min(step, size - start) for size in sizes for start in range(0, size or 1, step)
-            )
-        room = max(1.0, room / step)
-    return tuple(result)
 
 
 def find_pivots(a: Grid, where: SpanAt, width: float | None = None) -> Generator[Look, Any, Pivots]:
@@ -301,6 +290,12 @@ def sort_pieces(pieces: list[Any]) -> Any:
     out = np.concatenate(pieces)
     out.sort()
     return out
+
+
+def join_pairs(pieces: list[Any]) -> Any:
+    """Join the values and the positions of a part."""
+    values, positions = zip(*pieces, strict=True)
+    return np.concatenate(values), np.concatenate(positions)
 
 
 @kernel(scratch=1.1)

@@ -96,6 +96,7 @@ class Unique(MultiOutput):
             (1,) * (len(values) + 1),
             merge_kwargs={"equal_nan": self.equal_nan},
             itemsize=3.0 * (a.width or 8),
+            join=merge,
         )
         sizes = map_blocks(length_of, pieces, meta=np.empty((0,), np.intp))
         infos = yield Look((sizes,), keep=(pieces,))
@@ -173,11 +174,9 @@ def length_of(piece: Distinct) -> Any:
 
 
 @kernel(scratch=4.0)
-def merge(pieces: list[Distinct], equal_nan: bool) -> Distinct:
+def merge(pieces: list[tuple[Any, ...]], equal_nan: bool) -> Distinct:
     """Join the distinct elements of pieces, which are in the order of positions."""
-    values = np.concatenate([piece.values for piece in pieces])
-    first = np.concatenate([piece.first for piece in pieces])
-    counts = np.concatenate([piece.counts for piece in pieces])
+    values, first, counts = map(np.concatenate, zip(*pieces, strict=True))
     if not len(values):
         return Distinct(values, first, counts)
     order = np.argsort(values, kind="stable")
@@ -186,10 +185,13 @@ def merge(pieces: list[Distinct], equal_nan: bool) -> Distinct:
 
 
 @kernel(scratch=0.0)
-def cut_at(piece: Distinct, values: Any) -> list[Distinct]:
-    """Split at values, as views; equal elements of all chunks go to the same part."""
+def cut_at(piece: Distinct, values: Any) -> list[tuple[Any, ...]]:
+    """Split at values, as views; equal elements of all chunks go to the same part.
+
+    Schedulers read single entries of lists on disk if these are plain tuples.
+    """
     cuts = [0, *np.searchsorted(piece.values, values).tolist(), len(piece.values)]
-    return [Distinct(*(field[a:b] for field in piece)) for a, b in itertools.pairwise(cuts)]
+    return [tuple(field[a:b] for field in piece) for a, b in itertools.pairwise(cuts)]
 
 
 def field_of(piece: Distinct, position: int) -> Any:

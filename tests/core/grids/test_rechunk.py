@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+import marsdask.tensor as mt
+from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.rechunk import pieces_of, recut, split_chunks
+from marsdask.core.grids.rechunk import (
+    JoinPieces,
+    Recut,
+    pieces_of,
+    recut,
+    split_and_join,
+    split_chunks,
+)
+from marsdask.core.machine.plan import Plan, current_plan
 from marsdask.core.sizes import Unknown
+from marsdask.tensor.kernels.assembly import assemble
 from tests.core.grids.bare_rules import value
 from tests.core.toys import Numbers
 
@@ -61,3 +73,28 @@ def test_a_grid_is_not_cut_into_another_length() -> None:
         recut(grid, ((4, 3),), join, cut)
     with pytest.raises(ValueError, match="unknown"):
         recut(grid, ((Unknown("n"),),), join, cut)
+
+
+@pytest.mark.parametrize(("budget", "rule"), [(None, Recut), (2**20, JoinPieces)])
+def test_pieces_are_results_where_chunks_do_not_fit(budget: int | None, rule: type) -> None:
+    """A task that would read far more than memory reads copies of pieces instead."""
+    ones = blockwise(np.ones, [], chunks=()).rule
+    rows = Grid(ones, ((16,) * 32, (512,)), np.empty((0, 0)))
+    token = current_plan.set(Plan(budget=budget))
+    try:
+        assert type(recut(rows, ((512,), (16,) * 32), join).rule) is rule
+        assert type(recut(rows, ((32,) * 16, (512,)), join).rule) is Recut
+    finally:
+        current_plan.reset(token)
+
+
+def test_pieces_are_joined_to_the_same_chunks() -> None:
+    """Whatever the cuts, an axis of equal cuts has one piece."""
+    source = mt.tensor(np.arange(120).reshape(2, 12, 5), chunk_size=((2,), (5, 5, 2), (3, 2))).node
+    grid = source.tile()
+    assert isinstance(grid, Grid)
+    for chunks in [((2,), (12,), (1,) * 5), ((1, 1), (1, 8, 3), (3, 2)), ((2,), (4,) * 3, (5,))]:
+        whole, pieces = recut(grid, chunks, assemble), split_and_join(grid, chunks, assemble)
+        assert pieces.chunks == chunks
+        for index in whole.indices():
+            assert np.array_equal(value(pieces, index), value(whole, index))

@@ -31,6 +31,7 @@ def test_without_a_budget_sizes_are_what_they_aim_at() -> None:
         assert sizing.group_size(100) == sys.maxsize
         assert not sizing.has_budget()
         assert not sizing.is_tight(10**18)
+        assert not sizing.is_large(10**18)
 
 
 def test_each_worker_has_several_blocks() -> None:
@@ -41,6 +42,9 @@ def test_each_worker_has_several_blocks() -> None:
         assert sizing.part_count(9000) == 5
         assert sizing.panel_bytes() == 4000
         assert sizing.has_budget()
+        assert sizing.is_large(4001)
+        assert not sizing.is_large(4000)
+    assert Plan(workers=2, budget=32_000, fineness=4).block_limit(10**9) == 250
 
 
 def test_what_one_task_may_take() -> None:
