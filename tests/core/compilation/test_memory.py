@@ -49,6 +49,33 @@ def test_the_error_names_operation_chunk_bytes_and_a_size_that_fits():
     Compilation([small.node], plan=Plan(budget=4 * 2**20)).advance({})
 
 
+#: Operations of a matrix.
+OPERATIONS: dict[str, Any] = {
+    "sin": mt.sin,
+    "sum": lambda x: x.sum(axis=0),
+    "cumsum": lambda x: mt.cumsum(x, axis=0),
+    "transposed": lambda x: x + x.T,
+    "product": lambda x: x @ x,
+    "rolled": lambda x: x + mt.roll(x, 1, 0),
+    "argmax": lambda x: mt.argmax(x, axis=0),
+}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_chunks_that_would_fit_do(name: str) -> None:
+    """Whoever follows the advice of an error gets no second one."""
+
+    def plan(chunk_size: Any) -> None:
+        x = mt.ones((1000, 1000), chunk_size=chunk_size).map_blocks(np.negative, dtype=float)
+        Compilation([OPERATIONS[name](x).node], plan=Plan(budget=4 * MIB)).advance({})
+
+    with pytest.raises(MemoryBudgetError, match=r"chunks of \(\d+, \d+\) would fit") as caught:
+        plan(1000)
+    found = re.search(r"chunks of \((\d+), (\d+)\)", str(caught.value))
+    assert found is not None
+    plan(tuple(map(int, found.groups())))
+
+
 def test_the_error_shows_the_users_line():
     """The line that wrote the operation is part of the message."""
     x = mt.ones((1000, 1001), chunk_size=1001)
