@@ -187,6 +187,8 @@ class Node(ByReference, metaclass=_NodeType):
     """Whether all of its elements must be kept at once before any is known, as in a sort."""
     pins_grid: ClassVar[bool] = False
     """Whether what lies below must keep its logical grid, since the user sees each chunk."""
+    counts_chunks: ClassVar[bool] = False
+    """Whether of that grid only the number of chunks is seen, as by files with numbers."""
 
     @property
     def name(self) -> str:

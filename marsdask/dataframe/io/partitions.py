@@ -61,6 +61,7 @@ class WritePartitions(WriteNode):
 
     label = "to_parquet"
     pins_grid = True
+    counts_chunks = True
 
     target: PartitionedFolder
     options: tuple[tuple[str, Any], ...]

@@ -115,6 +115,7 @@ class WriteFiles(WriteNode):
     """Writes files; has one row for each chunk: the path of its file, and its number of rows."""
 
     pins_grid = True
+    counts_chunks = True
 
     write: Callable[..., None]
     """Writes one chunk to a path or a buffer of bytes, and is told whether it is the first."""

@@ -106,6 +106,15 @@ def choose(table: Table, estimates: Estimates, mode: str, plan: Plan) -> EngineC
     return replace(choice, engine=engine, reason=f"{reason}: {why}")
 
 
+def in_chunks(choice: EngineChoice, count: int) -> EngineChoice:
+    """Return the choice for rows of which somebody sees the chunks: only duckdb gives parts."""
+    resources = choice.resources
+    if resources is None or (resources.parts == 1 and count > 1):
+        reason = f"{choice.reason}; users see the chunks" if choice.is_whole else choice.reason
+        return EngineChoice("pandas", reason, choice.estimates)
+    return replace(choice, resources=replace(resources, parts=count, least=1))
+
+
 def resources_of(estimates: Estimates, memory: int, plan: Plan) -> QueryResources:
     """Return what duckdb may use, and the chunks that it returns."""
     threads = plan.workers if plan.one_process else plan.slots

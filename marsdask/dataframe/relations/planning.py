@@ -16,7 +16,7 @@ from marsdask.core.sizes import known, total, upper
 from marsdask.core.source_node import SourceNode
 
 from . import aggregates
-from .choice import EngineChoice, choose, forbidden, is_little
+from .choice import EngineChoice, choose, forbidden, in_chunks, is_little
 from .estimates import Estimates, described
 from .expression import Parameter
 from .inputs import held
@@ -133,6 +133,8 @@ def decisions(
         if table is not None and _is_work(table) and _is_result(node, table, plan, graph, pins):
             below = [by_name[name] for name in inputs_of(table)]
             choice = _choice(table, plan, below)
+            if node in pins:
+                choice = in_chunks(choice, len(node.chunks[0]))
             if choice.is_whole or node not in rejects:
                 yield node, choice
             if choice.is_whole:
@@ -149,20 +151,24 @@ def _choice(table: Table, plan: Plan, below: Sequence[Node]) -> EngineChoice:
     return choose(table, Estimates(table, rows), options.dataframe.kernels, plan)
 
 
-def _pinned(graph: Graph) -> set[Node]:
-    """Return the nodes whose chunks a function of the user sees."""
-    nodes: set[Node] = set()
+def _pinned(graph: Graph) -> dict[Node, bool]:
+    """Return the nodes whose chunks somebody sees, and whether only their number is seen."""
+    nodes: dict[Node, bool] = {}
     for node in reversed(graph.nodes):
         if node.pins_grid or node in nodes:
-            nodes.update(node.inputs)
+            counted = node.counts_chunks if node.pins_grid else nodes[node]
+            for below in node.inputs:
+                nodes[below] = nodes.get(below, True) and counted
     return nodes
 
 
-def _is_result(node: Node, table: Table, plan: Plan, graph: Graph, pinned: set[Node]) -> bool:
+def _is_result(
+    node: Node, table: Table, plan: Plan, graph: Graph, pinned: Mapping[Node, bool]
+) -> bool:
     """Tell whether a table can stand for a node whose chunks others see."""
-    if not table.is_whole or node in pinned:
-        return False
     sizes = node.chunks[0] if node.chunks else (1,)
+    if not table.is_whole or not (pinned.get(node, True) or known(sizes)):
+        return False
     return len(sizes) == 1 or known(sizes) or not (plan.lasting and node in graph.roots)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,7 +14,7 @@ from marsdask.core.compilation.rules.relations import choices_of
 from marsdask.core.config import option_context
 from marsdask.core.graph import Graph
 from marsdask.core.machine.plan import Plan
-from marsdask.dataframe.relations.choice import choose, forbidden, resources_of
+from marsdask.dataframe.relations.choice import choose, forbidden, in_chunks, resources_of
 from marsdask.dataframe.relations.query import QueryResources
 from marsdask.dataframe.relations.relation import FileScan, Table
 from tests.dataframe.tables import table
@@ -100,6 +101,20 @@ def test_what_duckdb_is_given(memory: int, threads: int, given: int) -> None:
     plan = Plan(workers=threads, budget=memory, one_process=True, folders=("there",))
     resources = resources_of(estimated(GIB), memory, plan)
     assert resources == QueryResources(memory // 2, given, ("there",))
+
+
+def test_rows_whose_chunks_somebody_sees() -> None:
+    """Only duckdb gives as many, from a result that comes in parts."""
+    plan = Plan(workers=2, budget=4 * GIB, one_process=True, folders=("there",))
+    parts = choose(SCAN, estimated(3 * GIB, result=GIB), "auto", plan)
+    assert parts.resources is not None
+    assert in_chunks(parts, 7).resources == replace(parts.resources, parts=7, least=1)
+    for estimates in (estimated(3 * GIB), estimated(MIB)):
+        choice = in_chunks(choose(SCAN, estimates, "auto", plan), 7)
+        assert (choice.engine, choice.resources) == ("pandas", None)
+        assert "users see the chunks" in choice.reason
+    left = choose(SCAN, estimated(3 * GIB, condensed=False), "auto", plan)
+    assert in_chunks(left, 7) == left
 
 
 def test_the_chunks_of_a_result() -> None:

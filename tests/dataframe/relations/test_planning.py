@@ -209,6 +209,41 @@ def test_random_programs_equal_pandas(files: Path, data: Any) -> None:
         equal(ENDS[end](lazy), ENDS[end](wanted), check_exact=False)
 
 
+#: Programs whose rows are written, and in how many files.
+WRITTEN: dict[str, tuple[Step, int]] = {
+    "sorted": (lambda d: d.sort_values("u", kind="stable"), 3),
+    "groups": (lambda d: d.groupby("u", as_index=False).agg(f=("f", "sum")), 1),
+    "joined": (lambda d: d.merge(d[["u", "k"]].rename(columns={"k": "z"}), on="u"), 3),
+    "distinct": (lambda d: d.drop_duplicates("u"), 1),
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_written_rows_are_parts_of_a_result(files: Path, name: str, tmp_path: Path) -> None:
+    """As many files as chunks, with all rows in order."""
+    program, count = WRITTEN[name]
+    lazy = program(md.read_parquet(str(files / "*.parquet")))
+    with in_parts():
+        with mock.patch.object(Query, "tile", autospec=True, side_effect=Query.tile) as tile:
+            lazy.to_parquet(str(tmp_path / "rows"))
+        assert tile.called
+    assert len(list((tmp_path / "rows").glob("*.parquet"))) == count
+    wanted = program(pd.read_parquet(files)).reset_index(drop=True)
+    pd.testing.assert_frame_equal(
+        pd.read_parquet(tmp_path / "rows").reset_index(drop=True), wanted, check_exact=False
+    )
+
+
+def test_functions_of_users_see_chunks_as_they_are(files: Path) -> None:
+    """Of unknown sizes none come from a query; of known ones they are the same."""
+    lazy = md.read_parquet(str(files / "*.parquet"))
+    with in_parts():
+        assert not queries(lazy.drop_duplicates("u").map_partitions(len))
+        rows: Any = lazy.sort_values("u").map_partitions(lambda part: pd.Series([len(part)]))
+        assert queries(rows)
+        assert rows.compute().tolist() == [40, 1, 23]
+
+
 @pytest.mark.parametrize("step", STEPS)
 def test_each_step_runs_in_the_engine(files: Path, step: str) -> None:
     """So that the random programs test what they are meant to."""

@@ -42,7 +42,7 @@ from ..relation import (
 )
 from ..results.files import files_checked
 from ..results.frames import result_of
-from ..results.rows import ResultRows, collect, series_of
+from ..results.rows import ResultRows, collect
 from .functions import AGGREGATES, FUNCTIONS, NAN, cast, literal, quoted
 
 #: Nothing is fetched or loaded at run time, and rows are in order only where that is asked.
@@ -98,7 +98,7 @@ def run(table: Table, given: Mapping[str, list[Any]], like: Any, resources: Quer
         return run(table, given, like, replace(resources, threads=1))
     if isinstance(result, ResultRows):
         return result
-    columns = {column: series_of(result[column]) for column in result.column_names}
+    columns = dict(zip(result.column_names, result.columns, strict=True))
     del result
     return result_of(table, columns, like)
 
@@ -310,20 +310,27 @@ class DuckdbPlan:
             self._set_order(relation, ())
             return f"SELECT DISTINCT {', '.join(keys)} FROM {source}"
         place, source = self._place_below(relation), self._numbered(relation, source)
+        first = relation.keep == "first"
+        least = f"{'min' if first else 'max'}({place})"
         columns = [name(label) for label, _ in relation.a.columns if label in self._wanted]
-        others = [column for column in columns if column not in keys] or ["1"]
+        others = [column for column in columns if column not in keys]
         (order,) = self._place(relation)
-        function, least = ("arg_min", "min") if relation.keep == "first" else ("arg_max", "max")
-        fields = ", ".join(f"c{at} := {column}" for at, column in enumerate([*keys, *others]))
-        rows = (
-            f"SELECT {function}(struct_pack({fields}), {place}) AS kept, {least}({place}) AS place "
-            f"FROM {source} GROUP BY {', '.join(keys)}"
-        )
-        kept = [f"kept.c{at} AS {column}" for at, column in enumerate([*keys, *others])]
-        kept = [item for item in kept if not item.endswith(" AS 1")]
-        if self._set_order(relation, (order,)):
-            kept.append(f"place AS {name(order.column)}")
-        return f"SELECT {', '.join(kept)} FROM ({rows})"
+        is_seen = self._set_order(relation, (order,))
+        if len(others) > 1 and not self._is_dear(relation.a):
+            # The rows are read twice, of which the first time only keys.
+            places = f"SELECT {least} FROM {source} GROUP BY {', '.join(keys)}"
+            rows = ", ".join([*columns, f"{place} AS {name(order.column)}"])
+            return f"SELECT {rows} FROM {source} WHERE {place} IN ({places})"
+        function = "arg_min_null" if first else "arg_max_null"
+        kept = [*keys, *(f"{function}({column}, {place}) AS {column}" for column in others)]
+        kept += [f"{least} AS {name(order.column)}"] * bool(is_seen)
+        numbers = ", ".join(str(number + 1) for number in range(len(keys)))
+        return f"SELECT {', '.join(kept)} FROM {source} GROUP BY {numbers}"
+
+    def _is_dear(self, relation: Relation) -> bool:
+        """Tell whether a relation is more than rows of files and functions of them."""
+        below = walk([relation])
+        return any(isinstance(item, GroupAggregate | Join | DistinctOn | Input) for item in below)
 
     def _join(self, relation: Join, left: str, right: str) -> str:
         is_kept = is_semi(relation, self._read)

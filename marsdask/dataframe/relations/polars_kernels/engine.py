@@ -64,9 +64,14 @@ def run(table: Table, given: Mapping[str, list[Any]], like: Any) -> Any:
     columns = [lowering.expression(term).alias(name) for name, term in table.outputs]
     with files_checked(table, OSError, *ERRORS):
         frame = plan.select(columns).collect(optimizations=OPTIMIZATIONS)
-    series = {item.name: item for item in frame.get_columns()}
+    series = frame.get_columns()
     del frame
-    return result_of(table, series, like)
+    arrays = {}
+    while series:
+        # Texts are copied, of which the first copy goes here.
+        item = series.pop()
+        arrays[item.name] = item.to_arrow()
+    return result_of(table, arrays, like)
 
 
 class PolarsPlan:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
-import polars as pl
+import pyarrow as pa
 
 from marsdask.scheduler.base import dtypes_of
 
@@ -15,6 +15,9 @@ from ...schemas.precision import in_precision
 from ..expression import Column, has_gaps, kind_of
 from ..relation import LABEL, Reduce, Table
 from .rows import ResultRows
+
+#: A column of an engine.
+Arrow: TypeAlias = "pa.Array[Any] | pa.ChunkedArray[Any]"
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ class ResultPart:
     """The columns of integers that do not fit in pandas's type."""
 
 
-def result_of(table: Table, columns: dict[str, pl.Series], like: Any) -> Any:
+def result_of(table: Table, columns: dict[str, Arrow], like: Any) -> Any:
     """Return the pandas object of columns named as `Table.outputs` says, or the value of all rows.
 
     ``like`` has the types, or those of each of several reductions. The columns are taken out.
@@ -38,7 +41,7 @@ def result_of(table: Table, columns: dict[str, pl.Series], like: Any) -> Any:
         if isinstance(like, tuple):
             return [_reduced(columns[f"{place}"], item) for place, item in enumerate(like)]
         return _reduced(columns["0"], like)
-    gaps = {name for name, item in columns.items() if item.null_count()}
+    gaps = {name for name, item in columns.items() if item.null_count}
     return _frame(table, columns, like, ResultPart(0, frozenset(gaps)))
 
 
@@ -55,8 +58,8 @@ def part_of(table: Table, result: ResultRows, rows: range, like: Any) -> Any:
     return _frame(table, result.part(rows), like, part)
 
 
-def _frame(table: Table, found: dict[str, pl.Series], like: Any, part: ResultPart) -> Any:
-    """Return polars's columns as the pandas object that they stand for, and empty ``found``.
+def _frame(table: Table, found: dict[str, Arrow], like: Any, part: ResultPart) -> Any:
+    """Return Arrow's columns as the pandas object that they stand for, and empty ``found``.
 
     Each goes as soon as it is copied, so that at no time there are two copies of all.
     """
@@ -74,14 +77,14 @@ def _frame(table: Table, found: dict[str, pl.Series], like: Any, part: ResultPar
     return frame
 
 
-def _value(found: dict[str, pl.Series], name: str, term: Any, part: ResultPart, dtype: Any) -> Any:
+def _value(found: dict[str, Arrow], name: str, term: Any, part: ResultPart, dtype: Any) -> Any:
     """Take out a column in pandas's type: sums of groups have 64 bits only if they need them."""
     values = _column(found, name, term, part)
     return values if name in part.wide else in_precision(values, dtype)
 
 
 def _index(
-    table: Table, found: dict[str, pl.Series], rows: range, like: pd.Index[Any], part: ResultPart
+    table: Table, found: dict[str, Arrow], rows: range, like: pd.Index[Any], part: ResultPart
 ) -> pd.Index[Any]:
     if table.labels is None:
         return pd.RangeIndex(rows.start, rows.stop, name=like.name)
@@ -101,25 +104,28 @@ def _index(
     return index
 
 
-def _column(found: dict[str, pl.Series], name: str, term: Any, part: ResultPart) -> Any:
-    """Take out a column of polars as an array of pandas's type."""
-    values, dtype = found.pop(name), term.dtype
+def _column(columns: dict[str, Arrow], name: str, term: Any, part: ResultPart) -> Any:
+    """Take out a column of Arrow's as an array of pandas's type."""
+    values, dtype = columns.pop(name), term.dtype
     if kind_of(dtype) == "s":
-        return dtype.__from_arrow__(values.to_arrow())
+        return dtype.__from_arrow__(values)
     if has_gaps(term) and name in part.gaps:
         if dtype.kind == "b":
-            objects = values.to_numpy().astype(object)
-            objects[values.is_null().to_numpy()] = np.nan
+            objects = values.to_numpy(zero_copy_only=False).astype(object)
+            objects[values.is_null().to_numpy(zero_copy_only=False)] = np.nan
             return objects
-        return values.cast(pl.Float64).fill_null(float("nan")).to_numpy()
-    array = values.to_numpy(writable=True)
+        return values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    # A copy, which owns its memory and may be written to, unless the conversion made one.
+    array = values.to_numpy(zero_copy_only=False)
+    array = array if array.flags.writeable and array.base is None else array.copy()
     return array if array.dtype == dtype else array.astype(dtype)
 
 
-def _reduced(found: pl.Series, like: Any) -> Any:
+def _reduced(values: Arrow, like: Any) -> Any:
     """Return the value of all rows as a number: of no rows, what pandas says is missing."""
-    if found.dtype.is_temporal():
-        return pd.Series(found.to_numpy()).iloc[0]
-    if found.null_count():
+    array = values.to_numpy(zero_copy_only=False)
+    if pa.types.is_temporal(values.type):
+        return pd.Series(array).iloc[0]
+    if values.null_count:
         return np.float64("nan")
-    return np.asarray(found.to_numpy()[0], like.dtype)[()]
+    return np.asarray(array[0], like.dtype)[()]

@@ -9,7 +9,6 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -35,23 +34,16 @@ class ResultRows:
     def __len__(self) -> int:
         return int(self.rows.num_rows)
 
-    def part(self, rows: range) -> dict[str, pl.Series]:
+    def part(self, rows: range) -> dict[str, Any]:
         """Return the columns of some rows."""
         part = self.rows.slice(rows.start, len(rows))
-        return {name: series_of(part[name]) for name in part.column_names}
+        return dict(zip(part.column_names, part.columns, strict=True))
 
     def fits(self, name: str, dtype: Any) -> bool:
         """Tell whether the integers of a column are in the range of a type."""
         least, most = pc.min_max(self.rows[name]).as_py().values()
         limits = np.iinfo(dtype)
         return bool(least is None or limits.min <= least <= most <= limits.max)
-
-
-def series_of(column: pa.ChunkedArray) -> pl.Series:
-    """Return a column of polars that shares the memory of Arrow's."""
-    series = pl.from_arrow(column)
-    assert isinstance(series, pl.Series)
-    return series
 
 
 def collect(

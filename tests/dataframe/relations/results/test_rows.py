@@ -39,15 +39,15 @@ def test_rows_are_the_same_in_memory_and_in_a_file(tmp_path: Path, limit: int) -
     assert rows.in_memory == (limit == 10**6)
     assert (sys.getsizeof(rows) >= rows.rows.nbytes) == rows.in_memory
     part = rows.part(range(38, 44))
-    assert part["a"].to_list() == [8, 9, 0, 1, 2, 3]
-    assert part["s"].to_list() == ["x", "x", None, "x", "x", "x"]
+    assert part["a"].to_pylist() == [8, 9, 0, 1, 2, 3]
+    assert part["s"].to_pylist() == ["x", "x", None, "x", "x", "x"]
 
 
 def test_of_no_rows(tmp_path: Path) -> None:
     """There are columns all the same."""
     rows = collect([], SCHEMA, 0, ScratchFolder(str(tmp_path)))
     assert len(rows) == 0
-    assert rows.part(range(3))["a"].to_list() == []
+    assert rows.part(range(3))["a"].to_pylist() == []
     assert rows.fits("a", "int8")
 
 
