@@ -22,6 +22,8 @@ class FileScan(Term):
     rows: int
     distinct: tuple[tuple[str, int], ...] = ()
     """How many values columns of integers and truth values have at most, by the statistics."""
+    are_plain: bool = True
+    """Whether the names of all columns of the files differ in more than case, as SQL demands."""
 
     @property
     def inputs(self) -> tuple[Relation, ...]:

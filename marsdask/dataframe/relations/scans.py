@@ -12,6 +12,8 @@ import pandas as pd
 from .expression import Column, is_supported, kind_of
 from .relation import FileScan, Table
 
+#: Names that mean something else in SQL over files.
+RESERVED = frozenset({"", "file_index", "file_row_number", "filename"})
 #: The units of times that files and engines have in common with pandas.
 UNITS = {"ms", "us", "ns"}
 
@@ -47,7 +49,15 @@ def scan(
     fields = tuple(item for item in columns if item is not None)
     rows = sum(item.num_rows for item in footers)
     distinct = tuple((item.name, spans[item.name]) for item in fields if item.name in spans)
-    return Table(FileScan(paths, stamps, fields, tuple(casts), rows, distinct), tuple(columns))
+    plain = _are_plain(first.names)
+    relation = FileScan(paths, stamps, fields, tuple(casts), rows, distinct, plain)
+    return Table(relation, tuple(columns))
+
+
+def _are_plain(names: Sequence[str]) -> bool:
+    """Tell whether SQL can tell columns apart by their names, also from those of rows of files."""
+    plain = {name.casefold() for name in names}
+    return len(plain) == len(names) and plain.isdisjoint(RESERVED) and "\0" not in "".join(names)
 
 
 def _kind(kind: Any) -> str | None:

@@ -17,6 +17,8 @@ def refusal(table: Table) -> str | None:
             return "duckdb has no rows before others"
         if isinstance(relation, FileScan) and any(GLOB & set(path) for path in relation.paths):
             return "duckdb takes paths of files for patterns"
+        if isinstance(relation, FileScan) and not relation.are_plain:
+            return "duckdb does not tell the names of the columns apart"
         values = relation.values if isinstance(relation, GroupAggregate | Reduce) else ()
         if any(value.method == "median" for value in values):
             return "duckdb holds all values for a median"

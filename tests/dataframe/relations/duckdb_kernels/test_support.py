@@ -54,3 +54,19 @@ def test_paths_that_are_patterns(tmp_path: Path, name: str) -> None:
     lazy = md.read_parquet(escape(str(tmp_path / f"{name}.parquet"))).groupby("k").v.sum()
     assert not queries(lazy)
     equal(lazy, frame.groupby("k").v.sum())
+
+
+@pytest.mark.parametrize("other", ["K", "", "file_index", "FILE_ROW_NUMBER", "filename"])
+def test_names_that_sql_does_not_tell_apart(tmp_path: Path, other: str) -> None:
+    """Of all columns of the files, whether or not they are read."""
+    path = tmp_path / "rows.parquet"
+    frame = pd.DataFrame({"k": [2, 1, 2, 1], other: [7, 6, 5, 4], "v": [1.5, 2, 3, 4]})
+    frame.to_parquet(path)
+    for program in (
+        lambda d: d.groupby("k").v.sum(),
+        lambda d: d.groupby(other).v.sum(),
+        lambda d: d.sort_values("k", kind="stable"),
+    ):
+        lazy = program(md.read_parquet(str(path)))
+        assert not queries(lazy)
+        equal(lazy, program(frame))
