@@ -197,7 +197,8 @@ class DuckdbPlan:
                 return self._group(relation, *sources)
             case Reduce():
                 values = ", ".join(self._aggregates(relation))
-                return f"SELECT {values} FROM {self._numbered(relation, sources[0])}"
+                source = self._ranked(relation, self._numbered(relation, sources[0]))
+                return f"SELECT {values} FROM {source}"
             case _:
                 raise NotImplementedError(type(relation).__name__)
 
@@ -373,6 +374,7 @@ class DuckdbPlan:
 
     def _group(self, relation: GroupAggregate, source: str) -> str:
         keys = [_nulls(key, self.expression(key)) for key in relation.keys]
+        source = self._ranked(relation, source, keys)
         columns = [f"{key} AS k{place}" for place, key in enumerate(keys)]
         columns += self._aggregates(relation)
         place, source = self._place_below(relation), self._numbered(relation, source)
@@ -403,17 +405,45 @@ class DuckdbPlan:
             groups = f"SELECT *, {copies} FROM ({groups})"
         return f"SELECT * REPLACE ({again}) FROM ({groups})"
 
+    def _ranked(
+        self, relation: GroupAggregate | Reduce, source: str, keys: Sequence[str] = ()
+    ) -> str:
+        """Return the source with ranks among the rows of a group, where medians are wanted.
+
+        A sort by windows exceeds memory; duckdb's own medians hold all values.
+        """
+        groups = f"PARTITION BY {', '.join(keys)}" if keys else ""
+        columns = []
+        for place, value in enumerate(relation.values):
+            if value.method != "median" or value.of is None:
+                continue
+            values = _nulls(value.of, self.expression(value.of))
+            rank, count = self._rank(relation, place)
+            columns.append(f"row_number() OVER ({groups} ORDER BY {values} NULLS LAST) AS {rank}")
+            columns.append(f"count({values}) OVER ({groups}) AS {count}")
+        return f"(SELECT *, {', '.join(columns)} FROM {source})" if columns else source
+
+    def _rank(self, relation: Relation, place: int) -> tuple[str, str]:
+        """Return the names of the columns of ranks and of counts for a median."""
+        label = self._label(relation)
+        return name(f"rank {place} of {label}"), name(f"count {place} of {label}")
+
     def _aggregates(self, relation: GroupAggregate | Reduce) -> list[str]:
         place = self._place_below(relation)
         return [
-            f"{self._aggregate(value, place)} AS v{at}" for at, value in enumerate(relation.values)
+            f"{self._aggregate(value, place, self._rank(relation, at))} AS v{at}"
+            for at, value in enumerate(relation.values)
         ]
 
-    def _aggregate(self, value: Aggregation, place: str) -> str:
+    def _aggregate(self, value: Aggregation, place: str, ranks: tuple[str, str]) -> str:
         if value.of is None:
             return "count(*)"
         values = _nulls(value.of, self.expression(value.of))
-        if value.method in {"first", "last"}:
+        if value.method == "median":
+            rank, count = ranks
+            middle = f"{rank} IN (({count} + 1) // 2, ({count} + 2) // 2)"
+            result = f"avg(CASE WHEN {middle} THEN ({values})::DOUBLE END)"
+        elif value.method in {"first", "last"}:
             result = f"{'arg_min' if value.method == 'first' else 'arg_max'}({values}, {place})"
         else:
             result = AGGREGATES[value.method](values, value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..query import expressions_of, terms_of
-from ..relation import FileScan, GroupAggregate, Reduce, Shift, Table, walk
+from ..relation import FileScan, Shift, Table, walk
 from .functions import is_function_of
 
 #: What a path of files may not have: duckdb takes it for a pattern.
@@ -19,9 +19,6 @@ def refusal(table: Table) -> str | None:
             return "duckdb takes paths of files for patterns"
         if isinstance(relation, FileScan) and not relation.are_plain:
             return "duckdb does not tell the names of the columns apart"
-        values = relation.values if isinstance(relation, GroupAggregate | Reduce) else ()
-        if any(value.method == "median" for value in values):
-            return "duckdb holds all values for a median"
     terms = [*terms_of(table), *(term for _, term in table.outputs)]
     for relation in walk([table.relation]):
         terms.extend(expressions_of(relation))

@@ -116,16 +116,16 @@ def test_quotients_are_those_of_pandas_to_the_last_bit(number: int) -> None:
     equal(program(md.DataFrame(frame, chunk_size=500)), program(frame), check_exact=True)
 
 
-@pytest.mark.parametrize("method", sorted({*AGGREGATES, "first", "last"}))
+@pytest.mark.parametrize("method", sorted({*AGGREGATES, "first", "last", "median"}))
 @pytest.mark.parametrize("column", ["i", "n", "u", "f", "h", "s", "t", "b"])
 def test_aggregations(method: str, column: str) -> None:
     """Of groups with and without values, and of all rows."""
     frame = ROWS.assign(key=[0, 1, 1, 0, 2, 2, 2, 3, 3])
-    if method in {"sum", "mean", "var", "std"}:
+    if method in {"sum", "mean", "median", "var", "std"}:
         finite = [np.nan, 0.0, -0.0, 2, 3, 1.5, np.nan, np.nan, np.nan]
         frame = frame.assign(f=finite, h=np.array(finite, np.float32))
     lazy = md.DataFrame(frame, chunk_size=4)
-    if column in {"s", "t"} and method in {"sum", "mean", "var", "std"}:
+    if column in {"s", "t"} and method in {"sum", "mean", "median", "var", "std"}:
         pytest.skip("not of numbers: pandas runs it, or refuses")
     wanted = frame.groupby("key")[column].agg(method)
     equal(lazy.groupby("key")[column].agg(method), wanted, check_exact=False)

@@ -29,7 +29,6 @@ def _coalesce() -> Iterator[None]:
 #: Programs of which pandas runs something at least.
 REFUSED: dict[str, Any] = {
     "rows before": lambda d: d.assign(z=d.v.shift(1)).sort_values("k"),
-    "medians": lambda d: d.groupby("k").v.median(),
     "durations": lambda d: d.sort_values("d"),
     "texts with zeros": lambda d: d[d.s == "b\0c"].sort_values("k"),
     "lists with zeros": lambda d: d[d.s.isin(["b\0c"])].sort_values("k"),
