@@ -119,7 +119,10 @@ def resources_of(estimates: Estimates, memory: int, plan: Plan) -> QueryResource
     """Return what duckdb may use, and the chunks that it returns."""
     threads = plan.workers if plan.one_process else plan.slots
     own = memory // DUCKDB_SHARE
-    resources = QueryResources(own, max(1, min(threads, own // DUCKDB_THREAD)), plan.folders)
+    # The room on a disk changes by the minute, but equal programs are to have equal names.
+    spill = None if not plan.spill else 1 << (plan.spill.bit_length() - 1)
+    count = max(1, min(threads, own // DUCKDB_THREAD))
+    resources = QueryResources(own, count, plan.folders, spill)
     block = plan.block_limit(LARGEST_BLOCK)
     if not plan.one_process or estimates.result <= block:
         return resources

@@ -50,6 +50,8 @@ class QueryResources:
     threads: int
     folders: tuple[str, ...] | None = None
     """Where rows go that exceed the memory: the process's own place if it is None."""
+    spill: int | None = None
+    """Bytes that may go there, if that is known."""
     parts: int = 1
     """The number of chunks of the result."""
     least: int = 1

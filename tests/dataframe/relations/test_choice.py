@@ -101,6 +101,8 @@ def test_what_duckdb_is_given(memory: int, threads: int, given: int) -> None:
     plan = Plan(workers=threads, budget=memory, one_process=True, folders=("there",))
     resources = resources_of(estimated(GIB), memory, plan)
     assert resources == QueryResources(memory // 2, given, ("there",))
+    assert resources_of(estimated(GIB), memory, replace(plan, spill=MIB)).spill == MIB
+    assert resources_of(estimated(GIB), memory, replace(plan, spill=2 * MIB - 1)).spill == MIB
 
 
 def test_rows_whose_chunks_somebody_sees() -> None:

@@ -108,6 +108,8 @@ def _fetch(
 ) -> pa.Table | ResultRows:
     """Return what a query gives: in parts in memory or in a file, else as it is."""
     config = CONFIG | {"memory_limit": f"{resources.memory}B", "threads": resources.threads}
+    if resources.spill is not None:
+        config["max_temp_directory_size"] = f"{resources.spill}B"
     with (
         scratch_folder(resources.folders) as folder,
         duckdb.connect(config=config) as connection,

@@ -80,15 +80,19 @@ def in_order(name: str) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("name", LARGE)
-def test_what_does_not_fit_says_what_would_do(files: Path, name: str, monkeypatch: Any) -> None:
+def test_what_does_not_fit_says_what_would_do(files: Path, name: str) -> None:
     """The way out that the error names is one."""
     program = LARGE[name](read(files))
-    monkeypatch.setattr(engine, "CONFIG", engine.CONFIG | {"max_temp_directory_size": "1MB"})
-    with marsdask.new_session(memory_limit=2 * 64 * MIB):
-        with pytest.raises(MemoryBudgetError, match=r"options\.dataframe\.kernels = 'pandas'"):
-            program.compute()
-        with option_context({"dataframe.kernels": "pandas"}):
-            rows = program.compute().sort_values("v")
+    with (
+        marsdask.new_session(memory_limit=2 * 64 * MIB, spill_limit=MIB),
+        pytest.raises(MemoryBudgetError, match=r"options\.dataframe\.kernels = 'pandas'"),
+    ):
+        program.compute()
+    with (
+        marsdask.new_session(memory_limit=2 * 64 * MIB),
+        option_context({"dataframe.kernels": "pandas"}),
+    ):
+        rows = program.compute().sort_values("v")
     # Large sides that are merged chunk by chunk have an order of their own.
     pd.testing.assert_frame_equal(rows.reset_index(drop=name == "join"), in_order(name))
 
