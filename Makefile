@@ -8,10 +8,7 @@ STAMP := $(VENV)/.installed
 # ends for a deadlock (faulthandler_timeout) ends the run: with another in its place, xdist may hang.
 # xdist would start modules of few tests last, which are those of whole clusters, of minutes each:
 # one process would end long after the others.
-# There is one more than cores: tests of clusters mostly wait, for timeouts and other processes.
-PROCESSES := $(shell cores=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); \
-  [ $$cores -lt 4 ] && echo $$((cores + 1)) || echo 4)
-SIDE_BY_SIDE := --numprocesses=$(PROCESSES) --dist=loadscope --no-loadscope-reorder \
+SIDE_BY_SIDE := --numprocesses=logical --maxprocesses=4 --dist=loadscope --no-loadscope-reorder \
   --max-worker-restart=0
 # Images of containers set it. Hundreds of processes of tests would compile the package each.
 unexport PYTHONDONTWRITEBYTECODE
@@ -57,8 +54,7 @@ SANS_IO := test_errors.py test_order.py test_callable.py test_dask_graph.py \
   $(addprefix supervisor/failover/test_,epoch.py generations.py leader_lease.py lost_inputs.py) \
   supervisor/failover/test_shuffle_runs.py worker/test_admission.py worker/test_running_tasks.py
 test-fast: $(STAMP)
-	HYPOTHESIS_PROFILE=fast $(BIN)/python -m pytest -q $(SIDE_BY_SIDE) \
-	  --numprocesses=logical --maxprocesses=4 $(SLOW:%=--ignore=%) \
+	HYPOTHESIS_PROFILE=fast $(BIN)/python -m pytest -q $(SIDE_BY_SIDE) $(SLOW:%=--ignore=%) \
 	  tests/core tests/tensor tests/dataframe tests/learn $(SANS_IO:%=tests/scheduler/%)
 
 # On the lowest versions that pyproject.toml allows. TESTS="tests/core tests/learn" takes some.

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 _LIBRARIES = (
     *("marsdask", "numpy", "pandas", "sklearn", "dask", "distributed", "functools"),
+    "dataclasses",  # makes nodes of others
     *("concurrent", "threading"),  # a supervisor's threads run no user code
 )
 

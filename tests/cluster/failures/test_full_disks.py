@@ -70,7 +70,8 @@ def blocks(client, count, first=0):
 
 def too_large(client, session):
     """Ask for a result that finds no room, and is known to."""
-    mt.ones(20 * MIB, chunk_size=20 * MIB).execute(session=session)
+    x = mt.ones(14 * MIB, chunk_size=14 * MIB)
+    x.map_chunk(lambda block: block + 1, dtype=float).execute(session=session)
 
 
 def too_many(client, session):

@@ -45,6 +45,7 @@ def _regridded(node: Node, new_sizes: Mapping[Sizes, Sizes]) -> Node:
     if new is None:
         return node
     new.take_types_of(node)
+    object.__setattr__(new, "origin", node.origin)  # it is the same line of the user's
     return new
 
 

@@ -49,6 +49,15 @@ def test_tiny_chunks_become_one_block():
     assert blocks(mt.ones(1_000_000, chunk_size=100)) == 1
 
 
+def test_merged_blocks_were_made_by_the_same_line():
+    """Errors name it, and no line of a library that copied the node."""
+    for x in (mt.ones(1_000_000, chunk_size=100), mt.tensor(np.arange(10**5), chunk_size=10)):
+        (root,) = coalesce(Graph([x.node]), Plan()).roots
+        assert root is not x.node
+        assert root.origin == x.node.origin
+        assert __file__ in str(root.origin)
+
+
 def test_large_arrays_keep_enough_blocks_for_every_worker():
     """Merging stops at the largest worthwhile block."""
     x = mt.ones((20_000, 20_000), chunk_size=500)
