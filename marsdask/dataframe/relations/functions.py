@@ -6,6 +6,7 @@ import operator
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from numbers import Integral, Real
 from typing import Any, TypeAlias
 
@@ -46,6 +47,8 @@ class Operation:
 def call(function: str, operands: Sequence[Argument], *options: Any) -> Expression | None:
     """Return a function of columns and constants; ``None`` where only pandas knows its values."""
     terms = [as_term(value) for value in operands]
+    if function in COMPARISONS:
+        terms = _with_times(terms)
     if any(term is None or has_gaps(term) for term in terms):
         return None
     dtype = _dtype(function, terms)  # type: ignore[arg-type]
@@ -59,16 +62,40 @@ def as_term(value: Any) -> Expression | None:
     """Return a column as it is, and a value as a constant of a Python type."""
     if value is None or isinstance(value, Expression):
         return value
-    if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64):
+    if isinstance(value, datetime | np.datetime64):
+        value = pd.Timestamp(value)
+    if isinstance(value, np.timedelta64):
+        return None  # it passes for an integer
+    if isinstance(value, np.generic):
         # NumPy's scalars have types of their own, which decide those of results.
         value = value.item() if value.dtype in (np.float64, np.int64, np.bool_) else None
     if isinstance(value, pd.Timestamp):
-        return Constant(value) if value.tz is None and not pd.isna(value) else None
+        return Constant(value) if value.tz is None else None
     if isinstance(value, bool | str):
         return Constant(value)
     if isinstance(value, Integral) and INT64.min <= int(value) <= INT64.max:
         return Constant(int(value))
     return Constant(float(value)) if isinstance(value, Real) else None
+
+
+def _with_times(terms: Sequence[Expression | None]) -> list[Expression | None]:
+    """Return constants that are compared with times in their unit; texts as pandas reads them."""
+    times = [term for term in terms if term is not None and kind_of(term.dtype) == "M"]
+    units = {_unit(term) for term in times if not isinstance(term, Constant)}
+    if len(units) != 1:
+        return list(terms)
+    return [_in_unit(term, *units) for term in terms]
+
+
+def _in_unit(term: Expression | None, unit: Any) -> Expression | None:
+    """Return a constant in a unit, ``None`` if it is no time or the unit cannot tell it."""
+    if not isinstance(term, Constant) or not isinstance(term.value, str | pd.Timestamp):
+        return term
+    try:
+        value = pd.Timestamp(term.value)
+        return None if value.tz else as_term(value.as_unit(unit, round_ok=False))
+    except ValueError:
+        return None
 
 
 def _dtype(function: str, terms: Sequence[Expression]) -> Any:
@@ -120,8 +147,7 @@ def _comparable(terms: Sequence[Expression], kinds: str) -> bool:
     if "s" in kinds or "b" in kinds:
         return len(set(kinds)) == 1
     if "M" in kinds:
-        units = {_unit(term) for term in terms}
-        return set(kinds) == {"M"} and len(units - {None}) <= 1
+        return set(kinds) == {"M"} and len({_unit(term) for term in terms}) == 1
     # A comparison of signed with unsigned integers of 64 bits is by floats for some engines.
     return set(kinds) <= set("if") or (
         set(kinds) <= set("iuf")
@@ -129,11 +155,11 @@ def _comparable(terms: Sequence[Expression], kinds: str) -> bool:
     )
 
 
-def _unit(term: Expression) -> str | None:
-    """Return the unit of times; ``None`` for a time that each unit can tell."""
+def _unit(term: Expression) -> str:
+    """Return the unit of times."""
     if isinstance(term, Constant):
         value: Any = term.value
-        return None if value.value % 1_000_000 == 0 else str(value.unit)
+        return str(value.unit)
     return str(np.datetime_data(term.dtype)[0])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,13 @@ MASKS: list[Callable[[Any], Any]] = [
     lambda d: d.s.str[:1] != "A",
     lambda d: d.t < pd.Timestamp("2000-01-01"),
     lambda d: d.t != pd.Timestamp("2000-01-01"),
+    lambda d: d.t >= datetime(2000, 1, 1),
+    lambda d: d.t < np.datetime64("2000-01-01"),
+    lambda d: d.t == np.datetime64(946684799999999999, "ns"),
+    lambda d: d.day <= "2000-01-01",
+    lambda d: d.day < datetime(3000, 1, 1),
+    lambda d: d.t > "2000",
+    lambda d: d.t.between("1999-12-31", datetime(2000, 1, 1), inclusive="left"),
     lambda d: d.day.isna() | d.t.notna(),
     lambda d: d.i.isin([0, -1]),
     lambda d: d.i.between(0, 1, "neither") | d.f.between(0, 1),
@@ -77,6 +85,12 @@ OTHERS: list[Callable[[Any], Any]] = [
     lambda d: d.t > d.day,
     lambda d: d.i & 1,
     lambda d: d.i * np.float32(2),
+    lambda d: d.i * np.timedelta64(2, "s"),
+    lambda d: d.t + np.timedelta64(2, "s"),
+    lambda d: d.t == np.datetime64("NaT"),
+    lambda d: d.t < datetime(3000, 1, 1),
+    lambda d: d.day < pd.Timestamp("2000-01-01 00:00:00.000000001"),
+    lambda d: d.t == "no time",
 ]
 
 
@@ -110,14 +124,16 @@ def test_comparisons_of_numbers(compare: Callable[..., Any], column: str, other:
         equal(lazy[["i", "f"]][~found], FRAME[["i", "f"]][~wanted])
 
 
+@pytest.mark.parametrize("kernels", ["polars", "duckdb"])
 @pytest.mark.parametrize("number", range(len(MASKS)))
-def test_masks(number: int) -> None:
+def test_masks(number: int, kernels: str) -> None:
     """What is missing answers as in pandas."""
     mask = MASKS[number]
     lazy = md.DataFrame(FRAME, chunk_size=4)
     assert is_known(mask(lazy))
-    equal(lazy[["i", "s"]][mask(lazy)], FRAME[["i", "s"]][mask(FRAME)])
-    equal(lazy[["i", "s"]][~mask(lazy)], FRAME[["i", "s"]][~mask(FRAME)])
+    with option_context({"dataframe.kernels": kernels}):
+        equal(lazy[["i", "s"]][mask(lazy)], FRAME[["i", "s"]][mask(FRAME)])
+        equal(lazy[["i", "s"]][~mask(lazy)], FRAME[["i", "s"]][~mask(FRAME)])
 
 
 @pytest.mark.parametrize("number", range(len(OTHERS)))

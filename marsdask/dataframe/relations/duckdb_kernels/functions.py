@@ -37,6 +37,10 @@ TYPES = {
 }
 
 
+#: What makes a time of the count of a unit.
+TIMES = {"ms": "epoch_ms", "us": "make_timestamp", "ns": "make_timestamp_ns"}
+
+
 def duckdb_type(dtype: Any) -> str:
     """Return duckdb's type for pandas's."""
     return "VARCHAR" if kind_of(dtype) == "s" else TYPES[dtype.name]
@@ -56,7 +60,7 @@ def literal(value: Any) -> str:
     if isinstance(value, float):
         return f"'{value!r}'::DOUBLE"
     if isinstance(value, pd.Timestamp):
-        return f"make_timestamp_ns({value.as_unit('ns').value})"
+        return f"{TIMES[value.unit]}({value.asm8.view('i8')})"
     return f"({value})::BIGINT"
 
 

@@ -43,7 +43,7 @@ from ..relation import (
 )
 from ..results.files import files_checked
 from ..results.frames import result_of
-from .functions import AGGREGATES, FUNCTIONS, polars_type
+from .functions import AGGREGATES, FUNCTIONS, literal, polars_type
 
 #: Which order is seen is said by ``ordered``: polars 2.1 forgets that a slice sees it.
 OPTIMIZATIONS = pl.QueryOptFlags(check_order_observe=False)
@@ -128,7 +128,7 @@ class PolarsPlan:
         if isinstance(term, Column):
             return pl.col(term.name)
         if isinstance(term, Constant):
-            return pl.lit(term.value)
+            return literal(term.value)
         if isinstance(term, Parameter):
             (value,) = self._given[term.name]
             return pl.lit(np.asarray(value).item(), dtype=polars_type(term.dtype))

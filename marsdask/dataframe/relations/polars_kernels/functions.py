@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
 
 from ..expression import Constant, Expression, FunctionCall, kind_of
@@ -21,6 +22,14 @@ def polars_type(dtype: Any) -> Any:
         unit = np.datetime_data(dtype)[0]
         return pl.Datetime(unit) if dtype.kind == "M" else pl.Duration(unit)  # type: ignore[arg-type]
     return TYPES[dtype.name]
+
+
+def literal(value: Any) -> pl.Expr:
+    """Return a constant; times with their nanoseconds, which polars's conversion drops."""
+    if isinstance(value, pd.Timestamp):
+        unit: Any = value.unit
+        return pl.lit(int(value.asm8.view("i8")), dtype=pl.Int64()).cast(pl.Datetime(unit))
+    return pl.lit(value)
 
 
 TYPES: dict[str, Any] = {
