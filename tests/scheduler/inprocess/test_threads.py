@@ -178,7 +178,9 @@ def test_a_nearly_full_disk_fails_the_job_only(tmp_path):
         few = blocks(2, name="few")
         run(scheduler, few, hints=hints(few))
         assert [value[0] for value in scheduler.gather(list(few))] == [0, 1]
-        assert scheduler.machine() == Machine(threads=2, memory=4 * MIB, spill=0)
+        folders = (str(tmp_path),)
+        machine = Machine(threads=2, memory=4 * MIB, spill=0, folders=folders)
+        assert scheduler.machine() == machine
 
 
 @pytest.mark.parametrize("limit", ["abc", -1, 0, "0GiB", float("nan"), True])
