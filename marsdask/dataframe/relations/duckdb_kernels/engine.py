@@ -91,10 +91,10 @@ def run(table: Table, given: Mapping[str, list[Any]], like: Any, resources: Quer
     query = plan.query()
     try:
         result = _fetch(plan, query, table, resources)
-    except duckdb.OutOfMemoryException as error:
+    except MemoryBudgetError:
         # Each thread has buffers of its own.
         if resources.threads == 1:
-            raise _too_large(resources) from error
+            raise
         return run(table, given, like, replace(resources, threads=1))
     if isinstance(result, ResultRows):
         return result
@@ -119,11 +119,14 @@ def _fetch(
         connection.execute(f"SET temp_directory = {quoted(place)}")
         for label, rows in plan.inputs.items():
             connection.register(label, rows)
-        result = connection.sql(query)
-        if resources.parts == 1:
-            return result.to_arrow_table()
-        with result.to_arrow_reader(BATCH) as reader:
-            return collect(reader, reader.schema, resources.kept, folder)
+        try:
+            result = connection.sql(query)
+            if resources.parts == 1:
+                return result.to_arrow_table()
+            with result.to_arrow_reader(BATCH) as reader:
+                return collect(reader, reader.schema, resources.kept, folder)
+        except duckdb.OutOfMemoryException as error:
+            raise _too_large(resources) from error  # which is no reason to read files again
 
 
 def _too_large(resources: QueryResources) -> MemoryBudgetError:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from marsdask.core.files.stamps import FileChanged, Stamp, unchanged
+from marsdask.scheduler.errors import SpillFull
 
 from ...storage.files import Files
 from ...storage.row_groups import check_files
@@ -35,7 +36,7 @@ def files_checked(table: Table, *errors: type[BaseException]) -> Iterator[None]:
     try:
         with unchanged(stamps_of(table), "read_parquet"):
             yield
-    except FileChanged:
+    except (FileChanged, SpillFull):
         raise
     except errors as error:
         for scan in scans_of(table):
