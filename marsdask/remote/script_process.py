@@ -72,6 +72,8 @@ def _session(cluster: Any) -> Any:
 
 
 if __name__ == "__main__":
-    with os.fdopen(os.dup(0), "rb") as pipe, open(os.devnull, "rb") as nothing:
+    # Never closed: a thread waits for its end as long as this process lives.
+    pipe = os.fdopen(os.dup(0), "rb", closefd=False)
+    with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)  # the script's input is empty
-        main(pipe)
+    main(pipe)

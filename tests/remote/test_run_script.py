@@ -44,6 +44,15 @@ if os.environ["RANK"] == "1":
 time.sleep(600)
 """
 
+#: After its last line the thread that waits for the caller's end still has a pipe to read.
+ENDING = """
+import atexit, os, sys
+def look():
+    (frame,) = [f for f in sys._current_frames().values() if f.f_code.co_name == "_end_with"]
+    print("a pipe:", os.fstat(frame.f_locals["pipe"]).st_mode & 0o170000 == 0o010000)
+atexit.register(look)
+"""
+
 
 def test_ranks_meet():
     """All ranks run at the same time, know each other, and have the data as globals."""
@@ -54,6 +63,12 @@ def test_ranks_meet():
         lines = sorted(str(done.fetch_log()).splitlines())
     said = "__main__ ['script', '-v'] 2 hello 10"
     assert lines == [f"[rank 0] {said}", f"[rank 1] {said}"]
+
+
+def test_a_rank_that_ends_reads_no_closed_pipe():
+    """It would write an error among the script's output if it ends before the thread reads."""
+    with marsdask.new_session("threads"):
+        assert str(mr.run_script(io.StringIO(ENDING)).fetch_log()) == "[rank 0] a pipe: True\n"
 
 
 def test_a_rank_that_fails_stops_the_others():
