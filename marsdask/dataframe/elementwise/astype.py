@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pandas as pd
+from pandas.api.extensions import ExtensionDtype
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from marsdask.core.collection import compute
 
@@ -86,3 +88,13 @@ def _by_place(labels: Any, dtype: Any) -> dict[int, Any]:
     if not pd.api.types.is_dict_like(dtype):
         return dict.fromkeys(range(len(labels)), dtype)
     return {place: dtype[label] for place, label in enumerate(labels) if label in dtype}
+
+
+def as_plain_numbers(x: Any) -> Any:
+    """Return truth values as integers, and numbers that have a mask as floats, as pandas cuts."""
+    dtype = x.node.meta.dtype
+    if is_bool_dtype(dtype):
+        return x.astype("int64")
+    if isinstance(dtype, ExtensionDtype) and is_numeric_dtype(dtype):
+        return x.astype("float64")
+    return x

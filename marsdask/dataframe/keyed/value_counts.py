@@ -11,6 +11,7 @@ import pandas as pd
 
 from marsdask.core.traits import Level
 
+from ..elementwise.astype import as_plain_numbers
 from ..elementwise.column_selection import numeric_part
 from ..elementwise.rowwise import NewLabels, column_of, renamed, rowwise
 from ..nodes.dtypes import in_one_type
@@ -143,8 +144,9 @@ def with_all_categories(counts: Any) -> Any:
 
 def _counts_in_bins(obj: Series, bins: Any, normalize: bool, **options: bool) -> Series:
     """Count the values in intervals."""
+    obj = obj if is_row(obj.node) else as_plain_numbers(obj)
     node, meta, several = obj.node, obj.node.meta, np.ndim(bins) > 0
-    own = isinstance(meta.dtype, np.dtype) or is_masked(meta.dtype)
+    own = isinstance(meta.dtype, np.dtype | pd.DatetimeTZDtype) or is_masked(meta.dtype)
     kind = getattr(meta.dtype, "kind", "O") if own else "O"
     opens = isinstance(node, FrameNode) and (node.types_by_rows or node.opens_types)
     chunks_tell = kind == "O" and (opens or meta.dtype == "object")  # which may be numbers

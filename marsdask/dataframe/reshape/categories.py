@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_integer, is_list_like
 
 from marsdask.core.collection import compute
 from marsdask.core.public import public_call
 
 from ..create import from_pandas
+from ..elementwise.astype import as_plain_numbers
 from ..elementwise.column_selection import with_types_of_rows
 from ..elementwise.rowwise import Method, relabelled, rowwise, with_columns
 from ..nodes.categories import with_all_categories
-from ..nodes.frame_node import as_node, is_masked
+from ..nodes.frame_node import as_node
 from ..tensors import to_tensor
 from ..whole.fallback import function_with_fallback
 from .conversions import Conversion, as_lazy, is_lazy, of_memory
@@ -52,6 +54,7 @@ def cut(x: Any, bins: Any, *, retbins: bool = False, **options: Any) -> Any:
     meta = _values(x, "cut")
     if np.ndim(bins) == 0 and not isinstance(bins, pd.IntervalIndex):
         options_of_edges = {"right": options.get("right", True), "retbins": True}
+        x = as_plain_numbers(x)
         bins = pd.cut(_extremes(x), bins, **options_of_edges)[1]
     edges = pd.cut(meta, bins, retbins=True, **options)[1]
     intervals: Series = rowwise(Conversion("cut"), x, bins=bins, **options)
@@ -85,22 +88,37 @@ def qcut(x: Any, q: Any, *, retbins: bool = False, **options: Any) -> Any:
     """
     if not is_lazy(x):
         return _of_memory("qcut", x, q, retbins=retbins, **options)
-    meta = _values(x, "qcut")
-    if meta.dtype == bool:
-        x, meta = x.astype("int64"), meta.astype("int64")
-    shares = np.linspace(0, 1, q + 1) if np.ndim(q) == 0 else np.asarray(q)
-    quantiles = x.quantile(list(shares)).compute()
-    edges = quantiles.to_numpy()
-    if quantiles.isna().any():  # there is no value: pandas tells what comes of it
-        like: Any = pd.Series([], dtype="float64" if is_masked(meta.dtype) else meta.dtype)
+    _values(x, "qcut")
+    x = as_plain_numbers(x)
+    quantiles = x.dropna().quantile(list(shares_of(q))).compute()
+    edges = pd.Index(quantiles)
+    if quantiles.isna().all():  # there is no value: pandas tells what comes of it
+        like: Any = pd.Series([], dtype=quantiles.dtype)
         bins = pd.qcut(like, q, retbins=True, **options)[1]
         rows = rowwise(no_values, x, dtype=like.dtype)
         gaps: Series = rowwise(Conversion("qcut"), rows, q=q, **options)
         return (gaps, bins) if retbins else gaps
     options["include_lowest"] = True
-    bins = pd.cut(meta, edges, retbins=True, **options)[1]
+    bins = pd.cut(pd.Series([], dtype=quantiles.dtype), edges, retbins=True, **options)[1]
     intervals: Series = rowwise(Conversion("cut"), x, bins=edges, **options)
     return (intervals, bins) if retbins else intervals
+
+
+def shares_of(q: Any) -> Any:
+    """Return the shares of quantiles between which so many parts of equal size are.
+
+    Those that no float holds exactly are rounded up, as pandas has them: a value at such a quantile
+    is not above it.
+    """
+    if is_list_like(q):
+        return q
+    if not is_integer(q):
+        raise ValueError("`q` should be a positive integer or list-like of quantiles.")
+    if q < 1:
+        raise ValueError("`q` should be a positive integer.")
+    shares = np.linspace(0, 1, q + 1)
+    inexact = shares * q != np.arange(q + 1)
+    return np.where(inexact, np.nextafter(shares, 1), shares)
 
 
 def no_values(block: Any, dtype: Any) -> Any:

@@ -58,6 +58,69 @@ def test_edges_are_returned():
         np.testing.assert_array_equal(edges, theirs)
 
 
+TIMES = pd.Series(pd.to_datetime([1, 5, 9, 2, 2], unit="D"))
+#: Values of types that pandas converts before it cuts them, and times whose unit rows tell.
+CONVERTED: dict[str, tuple[Any, Any]] = {
+    "masked": (pd.Series([1, 2, None, 4, 9], dtype="Int64"), None),
+    "no masked": (pd.Series([None] * 3, dtype="Float64"), None),
+    "masked truth": (pd.Series([True, False, True], dtype="boolean"), None),
+    "arrow": (pd.Series([1, 2, None, 4, 9], dtype="int64[pyarrow]"), None),
+    "no arrow": (pd.Series([None] * 3, dtype="double[pyarrow]"), None),
+    "short floats": (pd.Series([1.1, 2, np.nan, 4], dtype="float32"), None),
+    "zoned times": (TIMES.dt.tz_localize("Europe/Berlin"), None),
+    "times of no numbers": (pd.Series([np.nan] * 3), "to_datetime"),
+    "times of no rows": (pd.Series([], dtype="Int64"), "to_datetime"),
+    "times of no texts": (pd.Series([None] * 3, dtype="str"), "to_datetime"),
+    "durations of no texts": (pd.Series(["x"] * 3), "to_timedelta"),
+}
+
+
+@pytest.mark.parametrize("name", CONVERTED)
+def test_quantiles_have_the_type_of_the_rows(name):
+    """Edges, intervals and counts are of the numbers, or in the unit, that the rows have."""
+    series, conversion = CONVERTED[name]
+
+    def values(xd: Any) -> Any:
+        column = series if xd is pd else md.Series(series, chunk_size=2)
+        return getattr(xd, conversion)(column, errors="coerce") if conversion else column
+
+    for q in (2, [0, 0.25, 1]):
+        found, edges = md.qcut(values(md), q, retbins=True, duplicates="drop")
+        wanted, theirs = pd.qcut(values(pd), q, retbins=True, duplicates="drop")
+        equal(found, wanted)
+        assert edges.dtype == theirs.dtype
+        np.testing.assert_array_equal(edges, theirs)
+    if conversion or series.isna().all():
+        return
+    equal(md.cut(values(md), 3), pd.cut(values(pd), 3))
+    if series.dtype.kind != "M":
+        equal(values(md).value_counts(bins=2), values(pd).value_counts(bins=2))
+    else:
+        borders = pd.Series(values(pd).sort_values().unique()[:3])
+        equal(values(md).value_counts(bins=borders), values(pd).value_counts(bins=borders))
+
+
+def test_shares_are_rounded_up():
+    """A value at a quantile whose share no float holds is not above it."""
+    wrong = []
+    for q in (10, 21, 27):
+        series = pd.Series(np.arange(q + 1.0))
+        lazy = md.qcut(md.Series(series, chunk_size=9), q)
+        wrong += [] if lazy.compute().equals(pd.qcut(series, q)) else [q]
+    assert not wrong
+
+
+@pytest.mark.parametrize("q", [0, -1, 2.5, "a", True, [0, 2]])
+def test_invalid_numbers_of_quantiles(q):
+    """Raise pandas's errors."""
+    series: Any = pd.Series([1.0, 2, 3])
+    with pytest.raises(ValueError, match=r"`q` should|percentiles should") as theirs:
+        pd.qcut(series, q)
+    with pytest.raises(ValueError, match=r"`q` should|percentiles should") as ours:
+        md.qcut(md.Series(series, chunk_size=2), q)
+    assert str(ours.value) == str(theirs.value)
+
+
 def test_values_in_memory():
     """Rows and arrays become lazy ones; categories and edges stay in memory."""
     for call in (
