@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 import mmap
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
-from marsdask.core.node import Node
+from marsdask.core.node import Node, Part
 from marsdask.core.sizes import Size
 
 from ..chunkwise.map_blocks import MapBlocks
@@ -26,6 +27,7 @@ from ..manipulation.reshape import Reshape, settle
 from ..manipulation.shape import Broadcast, View, reorder
 from ..manipulation.views import SeenAs, seen_as
 from ..memory_order import dense_strides
+from ..unknown_lengths import ArgumentSlot, UnknownLengthCall
 from .selections import ViewStep, function_of
 
 try:
@@ -185,7 +187,47 @@ def _seen(array: Any, step: ViewStep, node: Node) -> Any:
     if isinstance(node, MapBlocks):  # windows
         windows = np.lib.stride_tricks.sliding_window_view
         return windows(array, subok=True, **(node.kwargs or {}))
+    if isinstance(node, UnknownLengthCall):
+        return _called(array, node)
+    if isinstance(node, Part):
+        return array[node.position]
     return array  # in other chunks
+
+
+def _called(array: Any, node: UnknownLengthCall) -> Sequence[Any]:
+    """Return the stand-ins of what a function shows of an array of unknown lengths."""
+
+    def filled(item: Any) -> Any:
+        return array if isinstance(item, ArgumentSlot) else item
+
+    options = {key: filled(item) for key, item in node.kwargs}
+    try:
+        views = CALLS[node.label](*map(filled, node.args), **options)
+    except (KeyError, ValueError):  # of other lengths it may be a view, or a copy
+        return [_with_gaps(owning(part)) for part in node.parts()]
+    return views if isinstance(views, list | tuple) else [views]
+
+
+def _with_gaps(array: Any) -> Any:
+    """Return the stand-in of a view of which nothing is known: joined axes are no view of it."""
+    wider = tuple(length + 1 for length in array.shape)
+    strides = dense_strides(wider, None, 2 * array.itemsize)
+    return np.lib.stride_tricks.as_strided(array, strides=strides, subok=True)
+
+
+def _with_type(array: Any, dtype: Any = None, order: str = "C") -> Any:
+    del order
+    return array if dtype is None else array.view(_without_objects(np.dtype(dtype)))
+
+
+#: What functions that wait for lengths show of an array.
+CALLS: dict[str, Callable[..., Any]] = {
+    "array_split": np.array_split,
+    "diagonal": np.diagonal,
+    "sliding_window_view": partial(np.lib.stride_tricks.sliding_window_view, subok=True),
+    "split": np.split,
+    "view": _with_type,
+}
 
 
 def _diagonal(array: Any, node: Take) -> Any:

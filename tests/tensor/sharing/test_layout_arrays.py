@@ -110,3 +110,43 @@ def test_limited_addresses() -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
         layout_arrays._pages.cache_clear()
+
+
+#: Views that functions make of a tensor whose length only running tells.
+WAITING: dict[str, Any] = {
+    "windows": lambda xp, x: xp.lib.stride_tricks.sliding_window_view(x, 2, axis=0),
+    "windows of two axes": lambda xp, x: xp.lib.stride_tricks.sliding_window_view(x, (2, 2)),
+    "repeated": lambda xp, x: xp.broadcast_to(x, (2, 6, 6)),
+    "a diagonal": lambda xp, x: xp.diagonal(x, 1),
+    "a diagonal of a matrix": lambda xp, x: xp.diag(x),
+    "a part": lambda xp, x: xp.split(x, 2)[1],
+    "columns": lambda xp, x: xp.split(x, 2, axis=1)[1],
+    "some rows": lambda xp, x: xp.array_split(x, [2, 3])[0],
+    "other bytes": lambda xp, x: x.ravel().view("int32"),
+    "transposed windows": lambda xp, x: xp.lib.stride_tricks.sliding_window_view(x, 2, axis=0).T,
+}
+
+
+@pytest.mark.parametrize("name", WAITING)
+def test_of_lengths_that_running_tells(name: str) -> None:
+    """They lie as NumPy's do, and what NumPy copies is not refused as read-only."""
+    array = np.arange(36).reshape(6, 6)
+    tensor = mt.tensor(array, chunk_size=2)
+    theirs = WAITING[name](np, array[array[:, 0] > -1])
+    ours = WAITING[name](mt, tensor[tensor[:, 0] > -1])
+    assert ours.flags.c_contiguous == theirs.flags.c_contiguous
+    assert ours.flags.f_contiguous == theirs.flags.f_contiguous
+    assert name == "repeated" or ours.strides == theirs.strides  # not known of an axis of one
+    flat, wanted = ours.reshape(-1), theirs.reshape(-1)
+    try:
+        wanted[::2] = 2
+    except ValueError:
+        with pytest.raises(ValueError, match="read-only"):
+            flat[::2] = 2
+        return
+    try:
+        flat[::2] = 2
+    except NotImplementedError:  # it may be a copy or not
+        return
+    np.testing.assert_array_equal(flat, wanted)
+    np.testing.assert_array_equal(ours, theirs)
