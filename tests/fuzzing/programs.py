@@ -22,6 +22,8 @@ import pandas as pd
 import marsdask.dataframe as md
 import marsdask.tensor as mt
 from marsdask.core.config import option_context
+from marsdask.core.graph import Graph
+from marsdask.core.results.stored import Stored
 from marsdask.scheduler.errors import MarsdaskError
 from tests.fuzzing.templates import HISTORIES, TEMPLATES, WORDS, WRITES
 
@@ -359,7 +361,9 @@ class DrawnProgram:
         by_order = has_sorted_gaps(line, x)
         # Where values are among others that are not sorted follows from how they are searched.
         by_search = "x.searchsorted(" in line and not x.is_monotonic_increasing
-        return bool(by_no_rows) or by_order or by_search or any(call in line for call in calls)
+        by_past = ".unstack(" in line and has_past_levels(x, self.ours["x"].node)
+        is_by_values = by_order or by_search or by_past
+        return bool(by_no_rows) or is_by_values or any(call in line for call in calls)
 
     def _is_shaped_by_no_rows(self, line: str, value: Any) -> bool:
         """Tell whether a side, or the result, has no rows, which decide about labels."""
@@ -437,6 +441,23 @@ def has_sorted_gaps(line: str, value: Any) -> bool:
         if pd.api.types.is_object_dtype(dtype) and (not by_name or repr(label) in call[0])
     )
     return any({bool, float} <= set(map(type, frame.iloc[:, at])) for at in places)
+
+
+def has_past_levels(value: Any, node: Any) -> bool:
+    """Tell whether the levels of labels are as rows were before that ours has executed, or sorted.
+
+    pandas's levels keep labels that no row has any more, and their order if rows that are sorted
+    are sorted again; ours knows them as long as it knows where the rows come from.
+    """
+    index = value.index
+    if not isinstance(index, pd.MultiIndex):
+        return False
+    is_unsorted = not all(level.is_monotonic_increasing for level in index.levels)
+    if is_unsorted and index.is_monotonic_increasing:
+        return True
+    pairs = zip(index.levels, index.remove_unused_levels().levels, strict=True)
+    has_unused = any(len(level) > len(used) for level, used in pairs)
+    return has_unused and any(isinstance(source, Stored) for source in Graph([node]).nodes)
 
 
 def _has_masks_as_labels(value: Any) -> bool:

@@ -85,3 +85,15 @@ def test_a_narrow_reason_leaves_out_few_lines():
     ):
         assert not programs.has_sorted_gaps(line, frame)
     assert programs.has_sorted_gaps("x.value_counts(dropna=False)", frame["a"])
+
+
+def test_levels_of_the_past_are_left_out_where_ours_forgets_them():
+    """Those of rows that were chosen before execution, or are sorted again, and no others."""
+    frame = pd.DataFrame({"u": [0.5, 4.0, 1.5], "f": [1.5, 0.5, 1.0]})
+    lazy: Any = md.DataFrame(frame, chunk_size=2)
+    chosen, ours = frame.stack().iloc[[2, 1]], lazy.stack().iloc[[2, 1]]
+    assert not programs.has_past_levels(chosen, ours.node)
+    assert programs.has_past_levels(chosen, ours.execute().node)
+    assert not programs.has_past_levels(frame.stack(), lazy.stack().execute().node)
+    assert not programs.has_past_levels(frame, lazy.execute().node)
+    assert programs.has_past_levels(chosen[::-1].sort_index(), ours[::-1].sort_index().node)

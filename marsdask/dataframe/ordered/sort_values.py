@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,8 @@ class SortValues(SameMeta, SameChunks, FrameNode):
     """Columns; ``()`` for the row labels, ``None`` for the values of a series."""
     ascending: tuple[bool, ...]
     na_first: bool
+    of_labels: bool = field(default=False, kw_only=True)
+    """Whether the columns have the row labels, whose levels pandas sorts, too."""
 
     def runs_inline(self) -> bool:
         return True
@@ -206,10 +208,18 @@ def _flags(ascending: Any, count: int) -> tuple[bool, ...]:
     return tuple(map(bool, flags))
 
 
-def _sorted(obj: S, by: tuple[Any, ...] | None, count: int, ascending: Any, na_position: str) -> S:
+def _sorted(
+    obj: S,
+    by: tuple[Any, ...] | None,
+    count: int,
+    ascending: Any,
+    na_position: str,
+    of_labels: bool = False,
+) -> S:
     if na_position not in {"first", "last"}:
         raise ValueError(f"invalid na_position: {na_position}")
-    rows: S = wrap(SortValues(obj.node, by, _flags(ascending, count), na_position == "first"))
+    flags = _flags(ascending, count)
+    rows: S = wrap(SortValues(obj.node, by, flags, na_position == "first", of_labels=of_labels))
     return rows
 
 
@@ -348,7 +358,7 @@ def _sorted_by_levels(
     if remaining and not directed:
         others = [number for number in range(labels.nlevels) if number not in levels]
         by += [_values_of(obj, Level(number)) for number in others]
-    return _sorted_by(obj, by, how)
+    return _sorted_by(obj, by, {**how, "of_labels": True})
 
 
 def sort_index(

@@ -263,7 +263,8 @@ def unstack(
     """Return a column for each label of some levels. See pandas.DataFrame.unstack.
 
     Computes the labels of these levels at the call. Differs from pandas: of more than 256 MiB of
-    rows, levels that have an order of their own are sorted, unless these are groups.
+    rows, levels that have an order of their own are sorted, unless these are groups. So are those
+    of rows that were executed after others had been left out.
     """
     meta = obj.node.meta
     if meta.index.nlevels == 1:
@@ -286,7 +287,8 @@ def unstack_series(
     """Return a column for each label of some levels. See pandas.Series.unstack.
 
     Computes the labels of these levels at the call. Differs from pandas: of more than 256 MiB of
-    rows, levels that have an order of their own are sorted, unless these are groups.
+    rows, levels that have an order of their own are sorted, unless these are groups. So are those
+    of rows that were executed after others had been left out.
     """
     result: Any = unstack(series, level, fill_value, sort)
     frame: DataFrame = result
@@ -413,7 +415,7 @@ def _keeps_levels(node: Node) -> bool:
 
 def _sorts_labels(node: Node) -> bool:
     """Tell whether a node sorts rows by their labels, whose levels pandas then sorts."""
-    return isinstance(node, SortValues) and node.by == ()
+    return isinstance(node, SortValues) and (node.by == () or node.of_labels)
 
 
 def _columns(

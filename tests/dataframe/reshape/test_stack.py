@@ -152,6 +152,10 @@ CHOICES: dict[str, Any] = {
     "shifted": lambda x: x.iloc[[2, 0]].shift(1),
     "falling labels": lambda x: x.iloc[[2, 0, 1]].sort_index(ascending=False),
     "falling labels, ranked": lambda x: x[x.v > 1].sort_index(ascending=False).rank(),
+    "sorted by a level": lambda x: x.iloc[[2, 0, 1]].sort_index(level=1),
+    "falling by a level": lambda x: x.iloc[[0, 2]].sort_index(level=0, ascending=False) * 2,
+    "sorted by levels": lambda x: x[x.v > 1].sort_index(level=[1, 0], ascending=[True, False]),
+    "sorted by a key": lambda x: x.iloc[[2, 0, 1]].sort_index(key=lambda level: level),
 }
 
 
@@ -179,6 +183,8 @@ OWN_ORDERS: dict[str, Any] = {
     "other frames below keys": lambda x, m: m.concat({"z": x, "b": x.sort_index()}),
     "groups": lambda x, m: x.groupby([x.index, "k"], sort=False).sum(),
     "arithmetic": lambda x, m: x.stack() * 2,
+    "sorted by a level": lambda x, m: x.stack().sort_index(level=1, ascending=False),
+    "sorted by one level": lambda x, m: x.stack().sort_index(level=0, sort_remaining=False),
     "chosen": lambda x, m: x.stack()[x.stack() > 1],
     "windows": lambda x, m: x.groupby("k", sort=False)[["j"]].rolling(1).sum(),
     "largest of groups": lambda x, m: x.groupby("k", sort=False).j.nlargest(1),
