@@ -366,9 +366,24 @@ class Index(Rows):
     __truediv__ = binary(operator.truediv)
     __rtruediv__ = binary(operator.truediv, reflected=True)
     __floordiv__ = binary(operator.floordiv)
+    __rfloordiv__ = binary(operator.floordiv, reflected=True)
     __mod__ = binary(operator.mod)
+    __rmod__ = binary(operator.mod, reflected=True)
     __pow__ = binary(operator.pow)
+    __rpow__ = binary(operator.pow, reflected=True)
+    __and__ = binary(operator.and_)
+    __rand__ = binary(operator.and_, reflected=True)
+    __or__ = binary(operator.or_)
+    __ror__ = binary(operator.or_, reflected=True)
+    __xor__ = binary(operator.xor)
+    __rxor__ = binary(operator.xor, reflected=True)
     __neg__ = methods.of_times("__neg__")
+
+    def __divmod__(self, other: Any) -> tuple[Index, Index]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> tuple[Index, Index]:
+        return other // self, other % self
 
 
 register_collection(pd.Index, Index)

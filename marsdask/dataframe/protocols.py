@@ -15,9 +15,9 @@ from pandas.api.extensions import ExtensionArray
 from marsdask.core.arguments import keeps_lazy
 from marsdask.core.collection import Collection, rebind
 from marsdask.core.snapshots.functions import function_name
-from marsdask.tensor.protocols import scalar_operators
+from marsdask.tensor.protocols import lazy_object, lazy_objects, object_operators
 
-from .create import series_from_tensor
+from .create import from_pandas, series_from_tensor
 from .elementwise.operands import aligned_tensor, operand
 from .elementwise.rowwise import rowwise
 from .nodes.frame_node import dtypes_of
@@ -104,9 +104,38 @@ def with_time(value: Any, call: Callable[[Any, Any], Any], other: Any) -> Any:
     return call(kinds.get(type(value), lambda same: same)(value), other)
 
 
-scalar_operators.update(
+#: The other operators of rows, by NumPy's names; divmod() is in both libraries.
+ROW_OPERATORS = {
+    **OPERATORS,
+    "remainder": operator.mod,
+    "power": operator.pow,
+    "divmod": divmod,
+    "bitwise_and": operator.and_,
+    "bitwise_or": operator.or_,
+    "bitwise_xor": operator.xor,
+}
+
+
+def _of_rows(name: str, a: Any, b: Any) -> Any:
+    """Apply an operator to a tensor and rows of pandas, lazily, as lazy rows do."""
+    if name not in ROW_OPERATORS:
+        return NotImplemented
+    operands = map(lazy_object, (a, b))
+    return ROW_OPERATORS[name](*operands)
+
+
+object_operators.update(
     dict.fromkeys((pd.offsets.BaseOffset, pd.Timedelta, pd.Timestamp), _of_times)
 )
+def _lazy_values(values: Any) -> Any:
+    """Return extension values in memory as lazy ones."""
+    return from_pandas(pd.Series(values, copy=False)).array
+
+
+lazy_objects.update(dict.fromkeys((pd.DataFrame, pd.Series, pd.Index), from_pandas))
+lazy_objects[ExtensionArray] = _lazy_values
+object_operators.update(dict.fromkeys(lazy_objects, _of_rows))
+
 
 
 def array(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:
@@ -201,6 +230,10 @@ def _check_no_times(self: Any, ufunc: np.ufunc) -> None:
 
 
 def _call_ufunc(self: Any, ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    lazy = all(isinstance(arg, Collection) for arg in inputs)
+    if lazy and ufunc.__name__ in ROW_OPERATORS and not kwargs:
+        # pandas calls the operator, too: it aligns values of columns, and tells what it returns.
+        return ROW_OPERATORS[ufunc.__name__](*inputs)
     operands = [arg if arg is self else operand(self, arg) for arg in inputs]
     if ufunc.nout == 1:
         return rowwise(ufunc, *operands, **kwargs)

@@ -54,19 +54,25 @@ def operand_of(obj: Any) -> bool:
     return not hasattr(obj, "__array_ufunc__")
 
 
-#: Scalars of other packages that NumPy has no type for, such as offsets of times, and what applies
-#: an operator's function to two operands of which one is such a scalar.
-scalar_operators: dict[type, Callable[[str, Any, Any], Any]] = {}
+#: Objects of other packages that NumPy has no type for, such as offsets of times and frames, and
+#: what applies an operator's function to two operands of which one is such an object.
+object_operators: dict[type, Callable[[str, Any, Any], Any]] = {}
+#: Objects in memory of other packages, to which a ufunc applies lazily where a tensor is beside
+#: them, and what makes lazy ones of them.
+lazy_objects: dict[type, Callable[[Any], Any]] = {}
 
 
 def _applied(func: Callable[..., Any], a: Any, b: Any, other: Any) -> Any:
     """Apply an operator's function to a tensor and another operand, in their order."""
     if type(other) not in _PLAIN:
-        for kind, apply_to in scalar_operators.items():
+        for kind, apply_to in object_operators.items():
             if isinstance(other, kind):
-                return apply_to(func.__name__, a, b)
+                return apply_to(_NAMES.get(func.__name__, func.__name__), a, b)
     return func(a, b) if operand_of(other) else NotImplemented
 
+
+#: The ufuncs of operators that compare anything.
+_NAMES = {"alike": "equal", "unlike": "not_equal"}
 
 _PLAIN = {int, float, complex, bool, np.ndarray}
 
@@ -145,7 +151,9 @@ def lazy_ufunc(ufunc: np.ufunc) -> Any:
 def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """Implement a NumPy ufunc."""
     if not all(map(operand_of, inputs)):
-        return NotImplemented
+        lazy = tuple(map(lazy_object, inputs))
+        same = all(a is b for a, b in zip(lazy, inputs, strict=True))
+        return NotImplemented if same else getattr(ufunc, method)(*lazy, **kwargs)
     outputs = kwargs.pop("out", ())
     if any(isinstance(item, np.ndarray) for item in outputs):
         return _filled(self, ufunc, method, inputs, kwargs, outputs)
@@ -154,6 +162,12 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
     if method == "__call__":
         return lazy_ufunc(ufunc)(*inputs, **kwargs)
     return call_method(ufunc, method, *inputs, **kwargs)
+
+
+def lazy_object(obj: Any) -> Any:
+    """Return an object in memory of another package as a lazy one; others as they are."""
+    makers = [make for kind, make in lazy_objects.items() if isinstance(obj, kind)]
+    return makers[0](obj) if makers else obj
 
 
 def _filled(

@@ -69,6 +69,8 @@ class Tensor(Collection):
 
     __slots__ = ()
     __array_priority__: ClassVar[int] = 20
+    #: Operators of pandas's objects call ours, which are lazy; those of lazy rows do not.
+    __pandas_priority__: ClassVar[int] = 4900
 
     @property
     def dtype(self) -> np.dtype[Any]:

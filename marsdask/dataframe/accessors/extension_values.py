@@ -317,3 +317,9 @@ class ExtensionValues(PlainValues, Rows):
     __rmod__ = operation("__rmod__")
     __pow__ = operation("__pow__")
     __rpow__ = operation("__rpow__")
+
+    def __divmod__(self, other: Any) -> tuple[Any, Any]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> tuple[Any, Any]:
+        return other // self, other % self

@@ -5,25 +5,27 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
 from marsdask.core.arguments import keeps_lazy
-from marsdask.core.collection import Collection, rebind
-from marsdask.core.grids.blockwise import map_blocks
+from marsdask.core.collection import Collection, rebind, wrap
+from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid
 from marsdask.core.machine.costs import Cost, kernel, register_cost
 from marsdask.core.node import Node, SameChunks
 from marsdask.core.public import returns_itself
-from marsdask.core.sizes import known, numbers, total
+from marsdask.core.sizes import Chunks, known, numbers, total
 from marsdask.core.traits import Traits
+from marsdask.tensor.manipulation.repetition import repeat
 
 from ..create import FromTensor
 from ..nodes.frame_node import AlignedValues, FrameNode, FromPandas, S, is_array, is_row
 from ..rows import alignment
+from ..schemas.schema import interned
 from .row_functions import no_columns, row_function
 from .rowwise import labelled_as, renamed, rowwise
 
@@ -68,6 +70,44 @@ class AlignedLabels(SameChunks, FrameNode):
     def tile(self, a: Grid) -> Any:
         kwargs = {"name": self.title}
         return map_blocks(as_column, a, meta=self.meta, itemsize=self.itemsize, kwargs=kwargs)
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnValues(FrameNode):
+    """The values of a tensor of one axis, one for each column of a frame."""
+
+    is_row: ClassVar[bool] = True
+
+    a: Node
+    labels: pd.Index
+
+    @property
+    def meta(self) -> pd.Series:
+        return interned(pd.Series(np.empty(0, self.a.meta.dtype), index=self.labels[:0]))
+
+    @property
+    def row_labels(self) -> pd.Index:
+        return self.labels
+
+    @property
+    def chunks(self) -> Chunks:
+        return ((len(self.labels),),)
+
+    def tile(self, a: Grid) -> Grid:
+        return blockwise(
+            values_of_columns,
+            [(a, (None,))],
+            chunks=self.chunks,
+            meta=self.meta,
+            itemsize=a.itemsize,
+            kwargs={"labels": self.labels},
+        )
+
+
+@kernel(view=True)
+def values_of_columns(block: Any, labels: pd.Index) -> pd.Series:
+    """Return an array as a series of the labels of columns."""
+    return pd.Series(block, index=labels)
 
 
 @kernel(view=True)
@@ -222,9 +262,28 @@ def _labelled_operand(obj: Any, other: Any) -> Any:
 
 
 def _tensor_operand(obj: Any, tensor: Any) -> Any:
+    if obj.node.meta.ndim == 2 and tensor.ndim <= 2:
+        return _frame_operand(obj, tensor)
     if tensor.ndim != obj.node.meta.ndim or _is_single(tensor.shape[0], obj):
         return tensor
     return aligned_tensor(obj, tensor, BROADCAST)
+
+
+def _frame_operand(obj: Any, tensor: Any) -> Any:
+    """Return a tensor as a row for each row of a frame, or as a value for each column."""
+    labels = obj.node.meta.columns
+    if tensor.ndim == 2:
+        if not _is_single(tensor.shape[0], obj):
+            is_column = tensor.shape[1] == 1 != len(labels)
+            rows = repeat(tensor, len(labels), axis=1) if is_column else tensor
+            return aligned_tensor(obj, rows, BROADCAST)
+        tensor = tensor[0]
+    (length,) = tensor.shape
+    if length != len(labels):
+        raise ValueError(
+            f"Unable to coerce to Series, length must be {len(labels)}: given {length}"
+        )
+    return wrap(ColumnValues(tensor.node, labels))
 
 
 def _array_operand(obj: Any, values: Any) -> Any:
