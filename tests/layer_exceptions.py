@@ -22,6 +22,7 @@ WRAPS = {
     "marsdask/dataframe/reshape/concat.py": 1,
     "marsdask/dataframe/create.py": 3,
     "marsdask/dataframe/elementwise/missing_data.py": 1,
+    "marsdask/dataframe/elementwise/operands.py": 1,
     "marsdask/dataframe/elementwise/rowwise.py": 1,
     "marsdask/dataframe/io/csv.py": 1,
     "marsdask/dataframe/io/dask_frames.py": 1,

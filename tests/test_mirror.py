@@ -76,7 +76,6 @@ ELSEWHERE = {
         "marsdask/dataframe/nodes/frame_node",
         "marsdask/dataframe/index",
         "marsdask/dataframe/frame_base",
-        "marsdask/dataframe/elementwise/operands",
         "marsdask/dataframe/rows",
         "marsdask/dataframe/series",
     ),

@@ -28,7 +28,7 @@ from .elementwise.rowwise import index_of, method_of, rowwise
 from .io import conversions, dask_frames
 from .keyed import groupby, unique
 from .keyed.aggregation import GroupByMethod
-from .labels import by_position, names
+from .labels import by_position, names, replacement
 from .labels.loc import At, Loc
 from .nodes.frame_node import is_array
 from .ordered import cumulative as scan
@@ -288,13 +288,13 @@ class FrameBase(Rows):
     isin: Final = method(values.isin)
     isna: Final = method_of("isna")
     isnull: Final = isna
-    mask: Final = method(values.mask)
+    mask: Final = method(replacement.mask)
     notna: Final = method_of("notna")
     notnull: Final = notna
     replace: Final = method(values.replace)
     round: Final = method_of("round")
     transform: Final = method(users.transform)
-    where: Final = method(values.where)
+    where: Final = method(replacement.where)
 
     add: Final = arithmetic("add")
     radd: Final = arithmetic("radd")

@@ -127,6 +127,8 @@ def _of_rows(name: str, a: Any, b: Any) -> Any:
 object_operators.update(
     dict.fromkeys((pd.offsets.BaseOffset, pd.Timedelta, pd.Timestamp), _of_times)
 )
+
+
 def _lazy_values(values: Any) -> Any:
     """Return extension values in memory as lazy ones."""
     return from_pandas(pd.Series(values, copy=False)).array
@@ -135,7 +137,6 @@ def _lazy_values(values: Any) -> Any:
 lazy_objects.update(dict.fromkeys((pd.DataFrame, pd.Series, pd.Index), from_pandas))
 lazy_objects[ExtensionArray] = _lazy_values
 object_operators.update(dict.fromkeys(lazy_objects, _of_rows))
-
 
 
 def array(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:

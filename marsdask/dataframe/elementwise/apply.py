@@ -15,6 +15,7 @@ import pandas as pd
 from marsdask.core.arguments import keeps_lazy
 from marsdask.core.collection import Collection
 
+from ..create import from_pandas
 from ..nodes.dtypes import OneType
 from ..nodes.frame_node import S, axis_number, has_na, is_masked, is_row
 from ..reduction.column_functions import call_with_columns
@@ -23,7 +24,7 @@ from ..schemas.samples import column, row, without_rows
 from ..whole.calls import refuse_sample
 from . import exemplars
 from .column_selection import side_by_side
-from .row_series import apply_to_objects, apply_to_rows
+from .row_series import across_columns, apply_to_objects, apply_to_rows, has_no_rows
 from .rowwise import Unsettled, columns_at, relabelled, rowwise, with_columns
 
 if TYPE_CHECKING:
@@ -343,6 +344,8 @@ def apply_rows(
             "invalid value for result_type, must be one of {None, 'reduce', 'broadcast', 'expand'}"
         )
     if isinstance(func, list | tuple | dict) and not (args or kwargs):
+        if has_no_rows(frame) and number == 0:
+            return typed("DataFrame", from_pandas(frame.node.meta.apply(func)))
         several: Series | DataFrame = frame.agg(func, axis)
         return several
     if isinstance(func, str):
@@ -393,6 +396,8 @@ def apply_values(
     The function is called with a made-up value first, which shows the type of the result. ``meta``
     tells the type instead, as for DataFrames.
     """
+    if has_no_rows(series) and by_row is not False and meta is None:
+        return type(series)(series.node)
     if isinstance(func, str):
         method = getattr(series, func)
         return typed("Series", method(*args, **kwargs) if callable(method) else method)
@@ -465,16 +470,12 @@ def _are_given(functions: Any) -> bool:
 
 
 def _transformed(obj: Any, func: Any, number: int, args: Any, kwargs: Any) -> Any:
+    if number == 1 and isinstance(func, str | list | tuple | dict):
+        return across_columns(obj, func, args, kwargs)
     if isinstance(func, list | tuple | dict):
-        if number == 1:
-            raise NotImplementedError(
-                "transform(axis=1) by several functions is not supported; use assign() with one at "
-                "a time"
-            )
         return _by_several(obj, func, args, kwargs)
     if isinstance(func, str):
-        along = {"axis": 1} if number else {}
-        return _of_rows(obj, _function_named(obj, func)(*args, **along, **kwargs))
+        return _of_rows(obj, _function_named(obj, func)(*args, **kwargs))
     if obj.ndim == 1:
         return _column_transformed(obj, func, args, kwargs)
     if number == 1:

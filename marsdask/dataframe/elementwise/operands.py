@@ -73,7 +73,7 @@ class AlignedLabels(SameChunks, FrameNode):
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnValues(FrameNode):
+class ValuesOfColumns(FrameNode):
     """The values of a tensor of one axis, one for each column of a frame."""
 
     is_row: ClassVar[bool] = True
@@ -82,7 +82,7 @@ class ColumnValues(FrameNode):
     labels: pd.Index
 
     @property
-    def meta(self) -> pd.Series:
+    def meta(self) -> Any:
         return interned(pd.Series(np.empty(0, self.a.meta.dtype), index=self.labels[:0]))
 
     @property
@@ -283,7 +283,7 @@ def _frame_operand(obj: Any, tensor: Any) -> Any:
         raise ValueError(
             f"Unable to coerce to Series, length must be {len(labels)}: given {length}"
         )
-    return wrap(ColumnValues(tensor.node, labels))
+    return wrap(ValuesOfColumns(tensor.rechunk(-1).node, labels))
 
 
 def _array_operand(obj: Any, values: Any) -> Any:

@@ -8,7 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
+from marsdask.core.sizes import total
+
+from ..reduction.fold import assembled
+from ..schemas.samples import row
 from .exemplars import objects_of
+from .rowwise import AlongRows, rowwise
 
 #: Any series of pandas's own class.
 PLAIN = pd.Series([], dtype=float)
@@ -110,6 +115,39 @@ def apply_to_objects(block: pd.DataFrame, func: Any, *args: Any, **options: Any)
     if not all(row.index.equals(frame.columns) for row in results):
         return frame.astype(object)
     values = np.empty(frame.shape, object)
-    for at, row in enumerate(results):
-        values[at] = row.to_numpy(object)
+    for at, values_of_row in enumerate(results):
+        values[at] = values_of_row.to_numpy(object)
     return pd.DataFrame(values, block.index, frame.columns, object)
+
+
+def has_no_rows(obj: Any) -> bool:
+    """Tell whether an object is known to have no rows: pandas then calls no function with them."""
+    return total(obj.node.chunks[0]) == 0
+
+
+def across_columns(frame: Any, func: Any, args: Any, kwargs: Any) -> Any:
+    """Call named functions with each row, or those of a dict with the rows of its labels."""
+    how = {"how": func, "args": args, "options": kwargs}
+    if isinstance(func, str):
+        return rowwise(RowTransform("transform"), frame, **how)
+    if not isinstance(func, dict):
+        raise NotImplementedError(
+            "transform(axis=1) by a list of functions is not supported; use one at a time"
+        )
+    labels = pd.Index(list(func), name=frame.node.meta.index.name)
+    sample = row(frame.node.meta).iloc[[0] * len(labels)].set_axis(labels)
+    like = transformed_rows(sample, **how)
+    return assembled(transformed_rows, [frame.loc[list(func)]], like, title="transform", **how)
+
+
+class RowTransform(AlongRows):
+    """Calls a function by its name with each row, which is a column to pandas."""
+
+    def __call__(self, block: Any, *args: Any, **kwargs: Any) -> Any:
+        rows = block if len(block) else row(block)
+        return transformed_rows(rows, *args, **kwargs).iloc[: len(block)].set_axis(block.index)
+
+
+def transformed_rows(rows: Any, how: Any, args: Any, options: Any) -> Any:
+    """Return what functions make of rows, which are columns to pandas."""
+    return rows.transform(how, 1, *args, **options)

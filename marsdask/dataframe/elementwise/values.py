@@ -169,9 +169,9 @@ def _chosen(method: Method, obj: Any, cond: Any, other: Any, options: dict[str, 
     elif obj.ndim == 1 and isinstance(other, ROW_VALUES | pd.Index) and np.shape(other) == (1,):
         other = other[0]  # for all rows
     elif other is not no_default:
-        other = _beside(obj, other, name)
+        other = beside(obj, other, name)
     # Whether a value was given decides what pandas makes of intervals.
-    values = [_beside(obj, cond, name), *([] if other is no_default else [other])]
+    values = [beside(obj, cond, name), *([] if other is no_default else [other])]
     if isinstance(method, InPlace):
         return rowwise(method, obj, *values, **options)
     if len(values) == 2 and not options and _in_all_rows(obj, *values):
@@ -238,7 +238,7 @@ def _of_columns(frame: Any, values: Any) -> pd.Series:
     return pd.Series(values, index=frame.columns)
 
 
-def _beside(obj: Any, value: Any, name: str) -> Any:
+def beside(obj: Any, value: Any, name: str) -> Any:
     """Return what is chosen by or from: what a function returns, arrays as rows."""
     value = value(obj) if callable(value) and not isinstance(value, Collection) else value
     if isinstance(value, pd.Series | pd.DataFrame):

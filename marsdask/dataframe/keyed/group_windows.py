@@ -64,6 +64,8 @@ class WindowCall(GroupByCall):
         rows = rows.dropna(subset=list(self.by))
         if self._on is not None:
             rows[self._on] = rows[self._on].ffill().bfill()
+        elif self.window[0] == "resample":
+            rows = rows[rows.index.notna()]
         return rows
 
     def __call__(self, frame: pd.DataFrame) -> Any:

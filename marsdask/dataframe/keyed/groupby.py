@@ -505,7 +505,7 @@ class GroupBy(MadeOfRows, Generic[R, C]):
         """
         check_names("resample", options, pd.DataFrame.resample)
         labels = self._node.meta.index if options.get("on") is None else None
-        if labels is not None and labels.dtype.kind != "M":
+        if labels is not None and labels.dtype.kind not in "mM":
             raise TypeError(
                 "Only valid with DatetimeIndex, TimedeltaIndex or PeriodIndex, but got an "
                 f"instance of '{type(labels).__name__}'"

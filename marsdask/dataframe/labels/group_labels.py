@@ -445,7 +445,11 @@ def with_keys(result: Any) -> Any:
         label if name is None else name
         for label, name in zip(unnamed, meta.index.names, strict=True)
     ]
-    dups = [at for at, name in enumerate(names) if name in frame.node.meta.columns]
+    dups = [
+        at
+        for at, name in enumerate(names)
+        if name in frame.node.meta.columns or name in names[at + 1 :]
+    ]
     if len(dups) == len(names):
         return reset_index(frame, drop=True)
     if not dups:

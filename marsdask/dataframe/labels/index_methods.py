@@ -459,6 +459,13 @@ def absent(labels: pd.Index[Any], there: pd.Index[Any]) -> pd.Index[Any]:
     return labels[there.unique().get_indexer_for(labels) < 0]
 
 
+def check_there(labels: Any, there: Any, errors: str) -> None:
+    """Raise, as pandas does, for labels that are not there, unless ``errors`` ignores them."""
+    missing = absent(labels, there) if errors != "ignore" else ()
+    if len(missing):
+        raise KeyError(f"{list(missing)} not found in axis")
+
+
 def drop(index: Index, labels: Any, errors: str = "raise") -> Index:
     """Return the labels without some. See pandas.Index.drop.
 
@@ -473,9 +480,7 @@ def drop(index: Index, labels: Any, errors: str = "raise") -> Index:
     mask: Any = index.isin(labels)
     if errors != "ignore":
         there: Any = chosen(index, mask)
-        missing = absent(labels, there.compute())
-        if len(missing):
-            raise KeyError(f"{missing.tolist()} not found in axis")
+        check_there(labels, there.compute(), errors)
     result: Any = chosen(index, ~mask)
     remainder: Index = result
     return remainder

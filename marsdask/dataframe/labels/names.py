@@ -14,7 +14,7 @@ from marsdask.core.collection import Collection, rebind
 from marsdask.core.machine.costs import kernel
 
 from ..elementwise.column_selection import columns_by_types, columns_labelled
-from ..elementwise.exemplars import objects_of
+from ..elementwise.exemplars import is_datetimelike, objects_of
 from ..elementwise.operands import aligned_tensor, aligned_values
 from ..elementwise.row_functions import labels_of, no_columns, row_function
 from ..elementwise.rowwise import (
@@ -33,7 +33,7 @@ from ..reshape.object_labels import inferred_labels
 from ..rows import levels_in
 from ..schemas.samples import labels_like
 from ..schemas.schema import result_of
-from .index_methods import absent
+from .index_methods import check_there
 from .loc import rows_of_labels
 from .masks import has_first_level, has_label, label_in_memory
 from .numbered_rows import MANY_ROWS, numbers_of
@@ -566,13 +566,17 @@ def _without_rows(obj: S, labels: Any, errors: str) -> S:
         labels = pd.Index(list(labels) if several else [labels], tupleize_cols=is_level)
     if (runs := _without_numbers(obj, labels)) is not None:
         return runs
+    index = obj.index
+    is_text = is_datetimelike(index.dtype) and labels.inferred_type == "string"
+    if is_text and len(labels) and not bool(index.is_unique):
+        # pandas reads texts as times only to tell which of them are missing.
+        check_there(labels, index.unique().compute(), errors)
+        return copy(obj)
     by_level = labels.nlevels < obj.node.meta.index.nlevels
     by_level = by_level and not any(isinstance(label, tuple) for label in labels)
     mask = rowwise(has_first_level if by_level else has_label, obj, labels=labels)
     if errors != "ignore":
         found = mask[mask].index
-        missing = absent(labels, (found.get_level_values(0) if by_level else found).compute())
-        if len(missing):
-            raise KeyError(f"{list(missing)} not found in axis")
+        check_there(labels, (found.get_level_values(0) if by_level else found).compute(), errors)
     rows: S = obj[~mask]
     return rows

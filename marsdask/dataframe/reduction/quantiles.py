@@ -10,9 +10,11 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_object_dtype
 
+from marsdask.core.sizes import total
 from marsdask.tensor.quantile.exact import Quantile
 from marsdask.tensor.quantile.methods import MIDDLE
 
+from ..create import from_pandas
 from ..elementwise.column_selection import numeric_part
 from ..elementwise.exemplars import as_scalar
 from ..elementwise.rowwise import Method, columns_at, rowwise
@@ -348,6 +350,9 @@ def quantile(
             "quantile(method='table') is not supported; use method='single', or sort_values()"
         )
     if axis_number(frame.node.meta, axis) == 1:
+        if total(frame.node.chunks[0]) == 0:  # pandas then has labels of columns
+            none: Series = from_pandas(frame.node.meta.quantile(q, 1, numeric_only, interpolation))
+            return none
         if np.ndim(q):
             raise NotImplementedError(
                 "quantile(axis=1) of several q is not supported; use one at a time"

@@ -472,7 +472,7 @@ def _checked(parts: list[Any], objs: list[Any]) -> list[Any]:
 
 
 def _below(
-    parts: list[Any], join: str, keys: Any, names: Any, *, ignore_index: bool, sort: bool
+    parts: list[Any], join: Any, keys: Any, names: Any, *, ignore_index: bool, sort: bool
 ) -> Any:
     """Return the rows of several objects, one object after the other."""
     if len({type(part.node.meta) for part in parts}) > 1:
@@ -498,9 +498,9 @@ def _below(
     if not ignore_index and not same:  # pandas keeps equal labels below keys
         result = with_inferred_labels(result, given)
     if result.ndim == 2 and (join == "inner" or sort):
-        metas: Any = [part.node.meta for part in parts]
-        whole: Any = pd.concat(metas, join=typed("Any", join), sort=sort)
-        result = rowwise(column_of, result, key=list(whole.columns))
+        columns = pd.concat([part.node.meta for part in parts], join=join, sort=sort).columns
+        result = rowwise(column_of, result, key=list(columns))
+        result = result if len(columns) else rowwise(relabelled, result, columns=columns)
     return reset_index(result, drop=True) if ignore_index else result
 
 

@@ -85,7 +85,7 @@ def test_what_cannot_be_done_in_chunks():
     for error, words, call in [
         (NotImplementedError, "transform", lambda: lazy.k.apply([abs], args=(1,))),
         (NotImplementedError, "merge", lambda: lazy.k.map(lazy.u)),
-        (NotImplementedError, "assign", lambda: lazy.transform(["abs"], axis=1)),
+        (NotImplementedError, "one at a time", lambda: lazy.transform(["abs"], axis=1)),
         (AttributeError, "meta=", lambda: lazy.k.apply(lambda v: v.nope)),
         (ValueError, "did not transform", lambda: lazy[["k"]].transform("sum")),
         (ValueError, "pipe target", lambda: lazy.pipe((len, "x"), x=1)),
@@ -315,3 +315,48 @@ def test_names_of_properties_are_applied():
     lazy: Any = md.Series(series, chunk_size=2)
     for name in ("size", "ndim", "hasnans"):
         assert lazy.apply(name) == series.apply(name)
+
+
+@pytest.mark.parametrize(
+    "func", [["sum"], ["sum", "mean"], {"a": "sum"}, {"a": ["min"]}, ["count"]], ids=str
+)
+def test_frames_without_rows_are_applied_no_lists(func: Any) -> None:
+    """Frames without rows are applied no lists."""
+    frame = pd.DataFrame({"a": [1, 2], "b": [1.5, 2]})
+    equal(md.from_pandas(frame, chunk_size=1)[:0].apply(func), frame[:0].apply(func))
+
+
+@pytest.mark.parametrize("func", ["sum", ["sum"], {"x": "sum"}, np.sqrt, str], ids=str)
+def test_columns_without_rows_are_applied_no_function(func: Any) -> None:
+    """Columns without rows are applied no function."""
+    column = pd.Series([1, 2], name="a")
+    lazy: Any = md.from_pandas(column, chunk_size=1)[:0]
+    equal(lazy.apply(func), column[:0].apply(func))
+
+
+ACROSS: dict[str, Any] = {
+    "name": "abs",
+    "running": "cumsum",
+    "row": {1: "abs"},
+    "rows": {3: np.sqrt, 1: "abs"},
+    "several": {1: ["abs", "cumsum"]},
+    "function": {3: lambda row: row + 1},
+}
+
+
+@pytest.mark.parametrize("name", ACROSS)
+def test_rows_are_transformed_by_their_labels(name: str) -> None:
+    """Rows are transformed by their labels."""
+    frame = pd.DataFrame({"a": [1, 2, 3, 4.5], "b": [4, 5, 6, 7]}, index=[3, 1, 2, 0])
+    with option_context({"coalesce": False}):
+        lazy = md.from_pandas(frame, chunk_size=1).transform(ACROSS[name], axis=1)
+        equal(lazy, frame.transform(ACROSS[name], axis=1))
+
+
+def test_rows_to_transform_must_be_there() -> None:
+    """Rows to transform must be there."""
+    lazy = md.from_pandas(pd.DataFrame({"a": [1, 2]}), chunk_size=1)
+    with pytest.raises(KeyError):
+        lazy.transform({99: "abs"}, axis=1).compute()
+    with pytest.raises(ValueError, match="Function did not transform"):
+        lazy.transform("mean", axis=1)

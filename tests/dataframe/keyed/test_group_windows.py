@@ -197,3 +197,15 @@ def test_columns_of_bins_by_a_column(method: str, columns: Any, labels: Any) -> 
     lazy = md.DataFrame(frame if labels is None else frame.set_axis(labels), chunk_size=2)
     found = getattr(lazy.groupby("k").resample("2D", on="t")[columns], method)()
     equal(found, getattr(frame.groupby("k").resample("2D", on="t")[columns], method)())
+
+
+@pytest.mark.parametrize("rows", [4, 0])
+@pytest.mark.parametrize("how", ["sum", "size", "ohlc", "nunique"])
+def test_spans_of_time_are_resampled_within_groups(how: str, rows: int) -> None:
+    """Spans of time are resampled within groups."""
+    spans = pd.to_timedelta(["1h", "2h", "4h", "4h"])
+    frame = pd.DataFrame({"k": [1, 2, 1, 1], "v": [1.0, 2, 3, 4]}, index=spans)[:rows]
+    lazy = md.from_pandas(frame, chunk_size=2).groupby("k")
+    equal(getattr(lazy.resample("1h"), how)(), getattr(frame.groupby("k").resample("1h"), how)())
+    chosen: Any = frame.groupby("k")["v"].resample("1h")
+    equal(getattr(lazy["v"].resample("1h"), how)(), getattr(chosen, how)())

@@ -301,3 +301,16 @@ def test_counts_beside_a_column_of_their_label(normalize: bool) -> None:
     lazy = md.DataFrame({"a": [1], "b": [2], label: [3]})
     with pytest.raises(ValueError, match="duplicate of result column"):
         lazy.groupby("a", as_index=False).value_counts(normalize=normalize)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("how", ["sum", "count", "first"])
+def test_the_last_key_of_a_name_is_its_column(how: str, order: int) -> None:
+    """The last key of a name is its column."""
+    frame = pd.DataFrame({"c": pd.Categorical(list("aba")), "v": [1, 2, 3]})
+    other = pd.Series([1, 2, 1], name="c")
+    lazy = md.from_pandas(frame, chunk_size=2)
+    keys: Any = ["c", other][::order]
+    own: Any = ["c", md.from_pandas(other, chunk_size=2)][::order]
+    flags: Any = {"as_index": False, "observed": True}
+    equal(getattr(lazy.groupby(own, **flags), how)(), getattr(frame.groupby(keys, **flags), how)())

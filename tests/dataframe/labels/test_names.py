@@ -381,3 +381,22 @@ def test_rows_of_a_first_level_are_dropped(labels):
                 lazy.drop(labels)
         else:
             equal(lazy.drop(labels), wanted)
+
+
+@pytest.mark.parametrize(
+    "key", ["2020-01-01", ["2020-01-01"], "2020-01-02", "2020-01", "2021-01-01"]
+)
+@pytest.mark.parametrize("start", [0, 1])
+def test_texts_are_dropped_among_times_that_are_unique(key: Any, start: int) -> None:
+    """Texts are dropped among times that are unique."""
+    times = ["2020-01-01", "2020-01-01", "2020-01-02", "2020-02-01"]
+    frame = pd.DataFrame({"a": [1, 2, 3, 4]}, index=pd.to_datetime(times))[start:]
+    lazy = md.from_pandas(frame, chunk_size=2)
+    try:
+        expected = frame.drop(key)
+    except KeyError:
+        with pytest.raises(KeyError):
+            lazy.drop(key).compute()
+    else:
+        equal(lazy.drop(key), expected)
+        equal(lazy["a"].drop(key, errors="ignore"), expected["a"])

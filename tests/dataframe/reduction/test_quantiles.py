@@ -180,3 +180,12 @@ def assert_same_scalars(lazy, wanted):
     value = lazy.compute()
     assert type(value) is type(wanted)
     assert pd.isna(wanted) or value == wanted
+
+
+@pytest.mark.parametrize("q", [0.5, [0.5], [0.2, 0.8]], ids=str)
+def test_quantiles_of_no_rows_have_labels_of_columns(q: Any) -> None:
+    """Quantiles of no rows have labels of columns."""
+    frame = pd.DataFrame({"a": [1, 2], "b": [1.5, 2]}, index=[5, 6])
+    equal(
+        md.from_pandas(frame, chunk_size=1)[:0].quantile(q, axis=1), frame[:0].quantile(q, axis=1)
+    )

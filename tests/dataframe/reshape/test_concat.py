@@ -472,3 +472,12 @@ def test_labels_of_rows_without_columns(name: str, join: Any) -> None:
     for raw in ([bare, other], [other, bare], [bare, other, bare]):
         lazy = [md.DataFrame(frame, chunk_size=1) for frame in raw]
         equal(md.concat(lazy, join=join), pd.concat(raw, join=join))
+
+
+@pytest.mark.parametrize("join", ["inner", "outer"])
+@pytest.mark.parametrize("order", [1, -1])
+def test_columns_of_a_frame_without_columns_have_pandass_type(join: Any, order: int) -> None:
+    """Columns of a frame without columns have pandas's type."""
+    frames = [pd.DataFrame({"a": [1, 2]}), pd.DataFrame(index=[3, 1, 2])][::order]
+    lazy = [md.from_pandas(frame, chunk_size=1) for frame in frames]
+    equal(md.concat(lazy, join=join), pd.concat(frames, join=join))
