@@ -22,6 +22,7 @@ from ..nodes.traits import dtype_of_key, full_labels
 from ..row_parts import RowPart, split_at, unlabelled
 from ..rows import concat
 from ..schemas.precision import in_precision
+from .key_types import by_keys, first_objects, rows_for_types, types_of_objects
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
@@ -333,11 +334,18 @@ class AggregationPlan:
     """Whether columns of one type stay wide if a sum in any of them needs it."""
     counts_all: bool = False
     """Whether rows without a key, which are in no group, count for the types of the result."""
+    objects: tuple[int, ...] = ()
+    """The keys, by their numbers, that are objects: all values together tell their types."""
+
+    @property
+    def counts_keys(self) -> bool:
+        """Whether rows without a key count for the types of their other keys."""
+        return self.dropna and len(self.keys) > 1 and bool(self.objects)
 
     @property
     def drops_partials(self) -> bool:
         """Whether partials without a key are dropped, before the last step."""
-        return self.dropna and not self.counts_all
+        return self.dropna and not (self.counts_all or self.counts_keys)
 
     @cached_property
     def slots(self) -> list[tuple[int, str, str]]:
@@ -367,6 +375,8 @@ def partials(block: pd.DataFrame, plan: AggregationPlan) -> pd.DataFrame:
     keys = block.iloc[:, list(plan.keys)]
     if plan.counts_all and len(block) and not keys.notna().all(axis=1).any():
         block, plan = block[:1], replace(plan, dropna=False)
+    elif plan.counts_keys:
+        block, plan = block[rows_for_types(keys, plan.objects)], replace(plan, dropna=False)
     columns: dict[Any, Any] = {at: block[key] for at, key in enumerate(plan.keys)}
     for slot, (column, how, _) in enumerate(plan.slots):
         widened = WIDER.get(how)
@@ -439,7 +449,10 @@ def _flat(values: dict[str, Any], plan: AggregationPlan, grouped: Any) -> pd.Dat
     """Return a frame of the keys, which are row labels, and of the values, if there are any."""
     frame = pd.DataFrame(values, index=None if values else grouped.size().index)
     frame.index.names = list(range(len(plan.keys)))
-    return frame.reset_index()
+    frame = frame.reset_index()
+    for at, objects in first_objects(grouped, plan.objects).items():
+        frame[at] = objects
+    return frame
 
 
 @kernel(scratch=3.6)
@@ -507,10 +520,13 @@ def finished_rows(block: pd.DataFrame, plan: AggregationPlan, sort: bool, like: 
 
 def _finish_frame(frame: Any, plan: AggregationPlan, sort: bool, like: Any) -> Any:
     keys = list(range(len(plan.keys)))
-    if plan.dropna and plan.counts_all:
+    types = types_of_objects(frame, plan.objects, dropna=plan.dropna)
+    if plan.dropna and not plan.drops_partials:
         frame = frame.dropna(subset=keys)
+    if types:
+        frame = frame.astype(types)
     if sort:
-        frame = _by_keys(frame, keys)
+        frame = by_keys(frame, keys)
     # Not by set_index(), which makes int64 of smaller integers.
     levels = [pd.Index(frame[key], name=key) for key in keys]
     index = levels[0] if len(keys) == 1 else pd.MultiIndex.from_arrays(levels, names=keys)
@@ -523,16 +539,6 @@ def _finish_frame(frame: Any, plan: AggregationPlan, sort: bool, like: Any) -> A
             values = pd.Series(values.to_numpy(), values.index)  # texts are str again
         columns.append(values)
     return _frame_like(columns, frame.index, like, together=plan.together)
-
-
-def _by_keys(frame: Any, keys: list[int]) -> Any:
-    """Sort groups by their keys; among objects pandas puts numbers before texts."""
-    try:
-        return frame.sort_values(keys)
-    except TypeError:
-        codes = [pd.factorize(frame[key], sort=True)[0] for key in keys]
-        last = [np.where(level < 0, len(frame), level) for level in codes]
-        return frame.iloc[np.lexsort(last[::-1])]
 
 
 def _frame_like(columns: Iterable[Any], index: pd.Index, like: Any, *, together: bool) -> Any:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_object_dtype
 
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid, Look
@@ -231,8 +232,10 @@ class GroupByAggregation(FrameNode):
         ddof = dict(self.call.kwargs).get("ddof", 1)
         keys = tuple(position(label) for label in self.call.by)
         columns, together = tuple((position(c), f) for c, f in specs), self.call.is_one_sum
-        counts_all = self._has_types_of_all
-        return AggregationPlan(keys, columns, self.call.dropna, ddof, together, counts_all)
+        types = dtypes_of(self.a.meta)
+        objects = tuple(at for at, key in enumerate(keys) if is_object_dtype(types[key]))
+        options = (self.call.dropna, ddof, together, self._has_types_of_all, objects)
+        return AggregationPlan(keys, columns, *options)
 
     @property
     def _has_types_of_all(self) -> bool:

@@ -12,6 +12,7 @@ from marsdask.core.public import public_call
 
 from ..create import from_pandas
 from ..elementwise.rowwise import renamed, rowwise
+from ..rows import levels_in, with_level_types
 from ..whole.fallback import function_with_fallback
 from .concat import concat
 from .conversions import of_memory
@@ -53,12 +54,15 @@ def crosstab(
     frame: Any = concat(series, axis=1, join="inner")
     groups = frame.groupby(list(range(len(keys))), dropna=dropna)
     sizes = groups.size() if values is None else groups[len(keys)].agg(aggfunc)
-    counts = sizes.rename("values").reset_index().compute()
+    counts = sizes.compute()
     names = {"rownames": _names(rows, rownames, "row"), "colnames": _names(cols, colnames, "col")}
-    totals = {"values": counts["values"], "aggfunc": "sum" if values is None else "first"}
+    totals = {"values": counts.array, "aggfunc": "sum" if values is None else "first"}
     options: dict[str, Any] = arguments | names | totals
-    labels = [counts[at] for at in range(len(keys))]
+    labels: list[Any] = levels_in(counts.index)
     table: Any = pd.crosstab(labels[: len(rows)], labels[len(rows) :], **options)
+    if not margins or len(rows) > 1:  # pandas joins labels with that of margins
+        table.index = _as_objects(table.index, labels[: len(rows)])
+    table.columns = _as_objects(table.columns, labels[len(rows) :])
     if values is None and normalize is False:
         table = table.fillna(0).astype("int64")
     result: DataFrame = from_pandas(table)
@@ -81,6 +85,12 @@ def _check(others: list[Any], values: Any, aggfunc: Any, *, margins: bool, dropn
             "crosstab(margins=True, dropna=False), or of times among several columns, is not "
             "supported; use margins=False"
         )
+
+
+def _as_objects(index: Any, keys: list[Any]) -> Any:
+    """Return labels that are objects where the keys are: values that are left out tell so."""
+    types = {at: key.dtype for at, key in enumerate(keys) if key.dtype == object}
+    return index.astype(object) if types and len(keys) == 1 else with_level_types(index, types)
 
 
 def _several(keys: Any) -> list[Any]:

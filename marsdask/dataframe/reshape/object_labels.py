@@ -19,14 +19,18 @@ from marsdask.scheduler.base import dtypes_of
 from ..elementwise.exemplars import (
     ExemplarsOf,
     as_scalar,
+    constructed,
     exemplars_of,
     join_exemplars,
     objects_of,
     with_exemplars,
 )
-from ..elementwise.rowwise import NewLabels, Unsettled, rowwise
+from ..elementwise.filter import Filter
+from ..elementwise.rowwise import NewLabels, Rowwise, Unsettled, rowwise
+from ..keyed.group_aggregation import GroupByAggregation
 from ..nodes.dtypes import is_small
 from ..ordered import row_numbers
+from ..reduction.floats import NarrowFloats
 from ..reduction.fold import FrameFold
 from ..reduction.reductions import collection_of
 from ..rows import levels_in, with_type
@@ -191,7 +195,18 @@ def reset_index(obj: Any, level: Any = None, *, drop: bool = False, **options: A
     if labels.nlevels == 1:
         return with_exemplars(first_inferred, rows, is_object_dtype)
     count = len(rows.node.meta.columns) - (obj.ndim == 1 or len(obj.node.meta.columns))
-    return with_exemplars(levels_inferred, rows, is_object_dtype, count=count)
+    func = keys_inferred if _are_keys_of_groups(obj.node) else levels_inferred
+    return with_exemplars(func, rows, is_object_dtype, count=count)
+
+
+def _are_keys_of_groups(node: Node) -> bool:
+    """Tell whether all labels are keys of groups, of which rows in no group tell the types."""
+    while isinstance(node, NarrowFloats | Filter) or (
+        isinstance(node, Rowwise) and not node.relabels
+    ):
+        node = node.inputs[0]
+    is_groups = isinstance(node, GroupByAggregation) and node.call.one_row
+    return is_groups and node.meta.index.nlevels == len(node.call.by) > 1
 
 
 @kernel(scratch=1.0)
@@ -199,6 +214,15 @@ def first_inferred(block: Any) -> Any:
     """Return rows whose first column, of objects, has the type that pandas infers."""
     block = block.copy(deep=False)
     block.isetitem(0, inferred_values(block.iloc[:, 0]))
+    return block
+
+
+@kernel(scratch=1.0)
+def keys_inferred(block: Any, count: int) -> Any:
+    """Return rows whose first columns, if they are objects still, have the types of new ones."""
+    block = block.copy(deep=False)
+    for at in range(count):
+        block.isetitem(at, constructed(block.iloc[:, at]))
     return block
 
 

@@ -19,11 +19,11 @@ from ..create import from_pandas
 from ..elementwise.rowwise import Method, column_of, relabelled, renamed, rowwise
 from ..labels.group_labels import LevelNumber
 from ..nodes.frame_node import as_node, dtypes_of
-from ..rows import level_at, without_names
+from ..rows import level_at, levels_in, without_names
 from ..schemas.samples import row
 from ..whole.fallback import function_with_fallback
 from .explode import inferred_objects
-from .stack import widened
+from .stack import types_of_levels, widened
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
@@ -192,17 +192,22 @@ class Groups:
         if not (self.rows and self.columns):
             return sizes
         table = widened(sizes, list(range(len(self.rows))), self._levels, fill_value)
+        order = pd.DataFrame(columns=table.columns).sort_index(axis=1).columns
+        if not order.equals(table.columns):
+            table = rowwise(column_of, table, key=list(order))
         return table if fill_value is None else table.fillna(fill_value)
 
     def wide(self, fill_value: Any) -> Any:
         """Return the table lazily; which columns there are is computed."""
-        long = self.by([*self.rows, *self.columns]).dropna(how="all")
+        groups = self.by([*self.rows, *self.columns])
+        long = groups.dropna(how="all")
         if not self.columns:
             counts = long.count().compute()
             table, has_values = long, {label: bool(counts[label]) for label in long.columns}
         else:
             counts = long.groupby(level=self._levels).count().compute()
-            labels = counts.index.to_frame(index=False)
+            labels = pd.DataFrame(dict(enumerate(levels_in(counts.index))))
+            labels = labels.astype(types_of_levels(groups, self._levels))
             table = widened(long, list(range(len(self.rows))), self._levels, fill_value, labels)
             places = dict(zip(counts.index, counts.to_numpy(), strict=True))
             at = {label: position for position, label in enumerate(counts.columns)}

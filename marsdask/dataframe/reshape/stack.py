@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 from pandas.api.extensions import no_default
+from pandas.api.types import is_object_dtype
 
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.tree import gather
@@ -18,8 +19,9 @@ from marsdask.core.sizes import Chunks, Sizes, unknown_sizes
 from marsdask.core.traits import Traits
 
 from ..elementwise.filter import Filter
-from ..elementwise.rowwise import NewLabels, Rowwise, rowwise
+from ..elementwise.rowwise import NewLabels, Rowwise, column_of, rowwise
 from ..keyed.group_aggregation import GroupByAggregation
+from ..keyed.key_types import by_keys, types_of_objects
 from ..keyed.shuffle import shuffle
 from ..keyed.unique import DropDuplicates
 from ..labels.by_position import ListedRows
@@ -308,7 +310,7 @@ def widened(
     if labels is None:
         labels = flat[list(range(len(rows), keys))].drop_duplicates().compute()
         if _are_sorted_groups(obj.node):
-            labels = labels.sort_values(list(labels.columns), kind="stable")
+            labels = by_keys(labels, list(labels.columns))
     by = tuple(range(len(rows)))
     index = flat.node.meta.set_index(list(by)).index.set_names([names[at] for at in rows])
     gaps = _gap_types(obj.node, rows) if len(rows) > 1 else {}
@@ -365,7 +367,7 @@ def _order_of_levels(node: Node, levels: Sequence[int]) -> tuple[pd.Index, ...] 
         groups = isinstance(base, GroupByAggregation) and is_unsorted
         return _labels_of(base, levels) if groups else None
     if base is node and not is_unsorted:
-        return None
+        return _order_of_keys(base, levels)
     labels = chosen = _labels_of(base, levels)
     if base is not node:
         chosen = _labels_of(node, levels)
@@ -384,11 +386,47 @@ def _order_of_levels(node: Node, levels: Sequence[int]) -> tuple[pd.Index, ...] 
     )
 
 
+def _order_of_keys(node: Node, levels: Sequence[int]) -> tuple[pd.Index, ...] | None:
+    """Return the labels of keys in pandas's order, where rows without a key have other labels."""
+    if not (isinstance(node, GroupByAggregation) and node.call.sort and node.call.dropna):
+        return None
+    if not node.call.one_row or len(node.call.by) != len(levels) or not is_small(node.a):
+        return None
+    keys: Any = rowwise(column_of, collection_of(node.a), key=list(node.call.by))
+    keys = keys.set_axis(range(len(levels)), axis=1)
+    if all(dtype.kind in "iub" for dtype in dtypes_of(keys.node.meta)):
+        return None
+    partial: Any = keys[keys.isna().any(axis=1)].drop_duplicates().compute()
+    if not len(partial):
+        return None
+    rows = by_keys(keys.dropna().drop_duplicates().compute(), list(range(len(levels))))
+    objects = [at for at in levels if rows[at].dtype == object]
+    types = types_of_objects(pd.concat([rows, partial]), objects, dropna=True)
+    rows = rows.astype(types)
+    labels = [pd.Index(rows[at].drop_duplicates()).rename(None) for at in levels]
+    lacking = [
+        not partial[at].dropna().isin(own).all() for at, own in zip(levels, labels, strict=True)
+    ]
+    if not any(lacking):
+        return None
+    return tuple(
+        own if lacks else own.sort_values() for own, lacks in zip(labels, lacking, strict=True)
+    )
+
+
 def _in_order(labels: pd.Index, order: Any) -> pd.Index:
     """Return the labels of a level, which are in the order in which they occur, in its order."""
     if order is None:  # a missing label is no label of a level
         return labels.dropna().sort_values()
     return order if isinstance(order, pd.Index) else labels
+
+
+def types_of_levels(obj: Any, levels: Sequence[int]) -> dict[int, Any]:
+    """Return the types of levels that are declared to be of objects, of which only rows tell."""
+    declared = obj.node.meta.index.dtypes
+    places = [at for at, level in enumerate(levels) if is_object_dtype(declared.iloc[level])]
+    labels = _labels_of(obj.node, [levels[at] for at in places]) if places else ()
+    return {at: label.dtype for at, label in zip(places, labels, strict=True)}
 
 
 def _labels_of(node: Node, levels: Sequence[int]) -> tuple[pd.Index, ...]:
@@ -423,7 +461,7 @@ def _columns(
 ) -> pd.Index:
     """Return the columns that pandas makes of labels, for each value."""
     zeros = pd.Index(np.zeros(len(labels), dtype=int))
-    keys = [zeros, *(pd.Index(labels[at]) for at in labels.columns)]
+    keys = [zeros, *(pd.Index(labels[at]).rename(None) for at in labels.columns)]
     if order is None:
         index = pd.MultiIndex.from_arrays(keys)
     else:
