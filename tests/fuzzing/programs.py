@@ -51,6 +51,9 @@ SORTED_WITH_GAPS = re.compile(
 )
 #: What ours returns of masked tensors as ``numpy.ma`` does, as its documents say.
 AS_MASKED = ("np.append(",)
+#: What ``numpy.ma`` returns of the type that is asked for if there is no mask, and of another if
+#: there is one that masks nothing: which of them depends on the steps before, such as a power.
+BY_LACK_OF_MASK = re.compile(r"\.(mean|var|std)\(.*dtype='")
 #: What pandas raises only if there are rows, or texts that are no numbers, and ours whenever types
 #: tell.
 OF_NO_ROWS = (
@@ -356,14 +359,16 @@ class DrawnProgram:
     def _is_typed_apart(self, line: str) -> bool:
         """Tell whether ours has other types than the reference, as its documents say."""
         x = self.reference["x"]
-        calls = AS_MASKED if isinstance(x, np.ma.MaskedArray) else ()
+        is_masked = isinstance(x, np.ma.MaskedArray)
+        calls = AS_MASKED if is_masked else ()
+        by_lack = is_masked and not np.ma.is_masked(x) and BY_LACK_OF_MASK.search(line)
         by_no_rows = not x.size and TYPED_BY_NO_ROWS.search(line)
         by_order = has_sorted_gaps(line, x)
         # Where values are among others that are not sorted follows from how they are searched.
         by_search = "x.searchsorted(" in line and not x.is_monotonic_increasing
         by_past = ".unstack(" in line and has_past_levels(x, self.ours["x"].node)
         is_by_values = by_order or by_search or by_past
-        return bool(by_no_rows) or is_by_values or any(call in line for call in calls)
+        return bool(by_no_rows or by_lack) or is_by_values or any(call in line for call in calls)
 
     def _is_shaped_by_no_rows(self, line: str, value: Any) -> bool:
         """Tell whether a side, or the result, has no rows, which decide about labels."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
+from typing import cast as typed
 
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype
 
-from marsdask.core.collection import Collection, rebind
+from marsdask.core.collection import Collection, compute, rebind
 from marsdask.core.machine.costs import FunctionWrapper, kernel
 
 from ..labels.index_methods import column
@@ -20,7 +21,7 @@ from ..rows import alignment, level_at
 from ..schemas.samples import sample, without_rows
 from .operands import lazy_rows
 from .row_functions import no_columns, row_function
-from .rowwise import Method, NewLabels, Unsettled, relabelled, rowwise
+from .rowwise import Method, NewLabels, Unsettled, column_of, relabelled, rowwise
 
 if TYPE_CHECKING:
     from marsdask.tensor import Tensor
@@ -246,6 +247,12 @@ def nan_of_na(total: Any) -> Any:
     return np.asarray(np.nan if value is pd.NA else value)
 
 
+#: Floats whose integers have other statistics: those of 32 bits, and not of 64.
+NARROW = (np.dtype("float16"), np.dtype("float32"))
+#: Integers are less.
+INTEGERS = 2.0**63
+
+
 class Converted(FunctionWrapper, Unsettled):
     """Calls a method whose types depend on all values of a chunk."""
 
@@ -268,17 +275,45 @@ def convert_dtypes(obj: S, *args: Any, **kwargs: Any) -> S:
     """Return the columns with types that have a missing value. See pandas.DataFrame.convert_dtypes.
 
     Floats are announced as ``Float64``; where all are whole, the result has integers. Columns of
-    objects are not supported, nor are several chunks of narrow floats.
+    objects are not supported. Whether all narrow floats are whole is computed at the call.
     """
     _check_objects(obj, "convert_dtypes")
-    narrow = {np.dtype("float16"), np.dtype("float32")} & set(dtypes_of(obj.node.meta))
-    if narrow and len(obj.node.chunks[0]) > 1 and kwargs.get("convert_integer", True):
-        raise NotImplementedError(
-            f"convert_dtypes() of {narrow.pop()} is not supported, since all rows tell whether it "
-            "is integers; use astype('Float32'), or convert_integer=False"
-        )
     result: S = rowwise(Converted(Method("convert_dtypes")), obj, *args, **kwargs)
+    narrow = [at for at, dtype in enumerate(dtypes_of(obj.node.meta)) if dtype in NARROW]
+    if narrow and kwargs.get("convert_integer", True):
+        result = typed("Any", result).astype(_narrow_types(obj, narrow, kwargs))
     return result
+
+
+def _narrow_types(obj: Any, narrow: list[int], kwargs: dict[str, Any]) -> Any:
+    """Compute the types that narrow floats get: that of a series, or those of some columns."""
+    meta = obj.node.meta
+    if meta.ndim == 1:
+        whole = bool(compute(rowwise(are_whole, obj).all())[0])
+        return _converted(meta.dtype, kwargs, whole=whole)
+    labels = list(meta.columns[narrow])
+    if not meta.columns.is_unique:
+        raise NotImplementedError(
+            "convert_dtypes() of narrow floats and equal labels is not supported; use "
+            "set_axis(axis=1)"
+        )
+    (flags,) = compute(rowwise(are_whole, rowwise(column_of, obj, key=labels)).all())
+    return {
+        label: _converted(meta[label].dtype, kwargs, whole=bool(flag))
+        for label, flag in zip(labels, flags, strict=True)
+    }
+
+
+def are_whole(block: Any) -> Any:
+    """Tell which floats integers of 64 bits hold; missing values are such."""
+    return ((block % 1 == 0) & (block.abs() < INTEGERS)) | block.isna()
+
+
+def _converted(dtype: Any, kwargs: dict[str, Any], *, whole: bool) -> Any:
+    """Return the type that convert_dtypes() gives floats that are, or are not, all whole."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the call itself warns of its arguments
+        return pd.Series([1.0 if whole else 1.5], dtype=dtype).convert_dtypes(**kwargs).dtype
 
 
 def infer_objects(obj: S, copy: Any = None) -> S:

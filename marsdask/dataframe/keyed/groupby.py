@@ -147,6 +147,11 @@ class GroupBy(MadeOfRows, Generic[R, C]):
             )
         selection = tuple(key) if isinstance(key, list | pd.Index) else key
         labels = key if isinstance(key, list) else [key]
+        if isinstance(key, list) and key and all(isinstance(label, bool) for label in key):
+            _ = self._source[key]  # pandas takes a mask, of another length
+            raise NotImplementedError(
+                "groupby()[[...]] of a mask is not supported; choose the rows before"
+            )
         missing = [label for label in labels if label not in self._node.meta.columns]
         if missing:
             raise KeyError(f"Columns not found: {', '.join(map(repr, missing))}")

@@ -22,7 +22,7 @@ def rows_for_types(keys: pd.DataFrame, objects: Sequence[int]) -> Any:
     return chosen
 
 
-def _exemplar_rows(column: Any, rows: Any) -> list[int]:
+def _exemplar_rows(column: Any, rows: Any) -> list[Any]:
     """Return rows, among some of a column, of one object for each kind."""
     places = np.flatnonzero(rows & column.notna().to_numpy())
     values = column.to_numpy()[places]

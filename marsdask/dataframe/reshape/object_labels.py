@@ -205,8 +205,9 @@ def _are_keys_of_groups(node: Node) -> bool:
         isinstance(node, Rowwise) and not node.relabels
     ):
         node = node.inputs[0]
-    is_groups = isinstance(node, GroupByAggregation) and node.call.one_row
-    return is_groups and node.meta.index.nlevels == len(node.call.by) > 1
+    if not isinstance(node, GroupByAggregation) or not node.call.one_row:
+        return False
+    return bool(node.meta.index.nlevels == len(node.call.by) > 1)
 
 
 @kernel(scratch=1.0)

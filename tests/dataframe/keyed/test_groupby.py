@@ -521,3 +521,17 @@ def test_functions_of_groups_by_type_of_key(name):
     ):
         expected = raw.groupby("b", observed=True).apply(func)
         equal(lazy.groupby("b", observed=True).apply(func), expected)
+
+
+@pytest.mark.parametrize("least", [0, 3])
+def test_lists_of_truth_values_are_masks(least: int) -> None:
+    """Labels that are truth values are chosen by themselves, as in pandas."""
+    frame = pd.DataFrame({False: [1.0, 2, 3], True: [1, 1, 2]})
+    lazy = md.DataFrame(frame, chunk_size=2)
+    for rows in (frame, lazy):
+        with pytest.raises(ValueError, match="Item wrong length 1 instead of 3"):
+            rows.groupby(True)[[False]].sum(min_count=least)
+    wanted = frame.groupby(True)[False].sum(min_count=least)
+    equal(lazy.groupby(True)[False].sum(min_count=least), wanted)
+    with pytest.raises(NotImplementedError, match="mask"):
+        lazy.groupby(True)[[False, True, True]]
