@@ -42,6 +42,7 @@ class ParquetLayout:
     @cached_property
     def empty(self) -> Any:
         """A frame of all columns without rows."""
+        self._check_names()
         with self.files.reading(0):
             table = with_categories(self.schema.empty_table(), self.schema, self.categories)
             table = self.keys.added_to(table, 0, self.keys.labels)
@@ -50,6 +51,15 @@ class ParquetLayout:
             names = [name for name in self.schema.names if name not in self.labels]
             frame.columns = pd.Index([name == "True" for name in names], name=frame.columns.name)
         return frame
+
+    def _check_names(self) -> None:
+        """Raise pyarrow's error for names that occur twice, as of labels and of a column."""
+        import pyarrow as pa
+
+        names = self.schema.names
+        for name in dict.fromkeys(names):
+            if names.count(name) > 1:
+                raise pa.ArrowInvalid(f"Multiple matches for FieldRef.Name({name}) in {names}")
 
     @cached_property
     def names(self) -> dict[Hashable, str]:

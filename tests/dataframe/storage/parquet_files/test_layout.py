@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import marsdask.dataframe as md
@@ -133,3 +135,15 @@ def test_first_levels_of_columns(name, tmp_path):
     lazy = md.read_parquet(tmp_path / "levels")
     call = FIRST_LEVELS[name]
     equal(call(lazy), call(eager))
+
+
+@pytest.mark.parametrize("second", [["x", "y"], pd.Categorical(["x", "y"])], ids=["texts", "kinds"])
+def test_names_that_occur_twice_are_refused(tmp_path: Path, second: Any) -> None:
+    """Labels named as a column are not told from it in a file."""
+    columns = pd.MultiIndex.from_arrays([["f", "f"], second])
+    frame = pd.DataFrame([[1.0, 2.0]], columns=columns, index=pd.Index([1.0], name=("f", "x")))
+    with pytest.warns(UserWarning, match="non-str index name"):
+        frame.to_parquet(tmp_path / "rows.parquet")
+    for read in (pd.read_parquet, md.read_parquet):
+        with pytest.raises(pa.ArrowInvalid, match="Multiple matches for FieldRef"):
+            read(tmp_path / "rows.parquet")
