@@ -53,9 +53,8 @@ class UserCall(Unsettled):
     def __call__(self, block: Any) -> Any:
         if not len(block):
             return self.meta.set_axis(block.index)
-        by_function = callable(self.args[0])
-        by_value = by_function and self.name == "map"
-        return _conformed(self.called(block), self.meta, by_function, by_value)
+        by_function, is_map = callable(self.args[0]), self.name == "map"
+        return _conformed(self.called(block), self.meta, by_function, by_function and is_map)
 
     def called(self, block: Any) -> Any:
         """Return what pandas returns for some rows."""
@@ -67,6 +66,15 @@ class UserCall(Unsettled):
         if kwargs.get("axis") == 1 and not kwargs["raw"]:
             return apply_to_rows(block, *self.args, **kwargs)
         return getattr(block, self.name)(*self.args, **kwargs)
+
+
+@dataclass(frozen=True, eq=False)
+class UntypedCall(UserCall):
+    """A call of a user's function with each value, whose results have the types of a chunk."""
+
+    def __call__(self, block: Any) -> Any:
+        found = self.called(block)
+        return _conformed(found, self.meta, False, False) if len(block) else found
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +156,9 @@ def _conformed(found: Any, meta: Any, by_function: bool, by_value: bool) -> Any:
             f"{type(meta).__name__} was expected; pass meta="
         )
     if isinstance(meta, pd.Series):
-        return (without_values(found, meta.dtype) if by_function else found).rename(meta.name)
+        return (exemplars.without_values(found, meta.dtype) if by_function else found).rename(
+            meta.name
+        )
     if not found.columns.equals(meta.columns):
         if set(found.columns) - set(meta.columns):
             raise ValueError(
@@ -158,20 +168,8 @@ def _conformed(found: Any, meta: Any, by_function: bool, by_value: bool) -> Any:
         return found.reindex(columns=meta.columns)
     if by_value:
         for place, dtype in enumerate(meta.dtypes):
-            found.isetitem(place, without_values(found.iloc[:, place], dtype))
+            found.isetitem(place, exemplars.without_values(found.iloc[:, place], dtype))
     return found
-
-
-def without_values(found: Any, dtype: Any) -> Any:
-    """Return results in the type that missing ones have beside values of a type, if all are."""
-    is_other_time = found.dtype.kind in "mM" and not exemplars.is_datetimelike(dtype)
-    if found.dtype == dtype or is_other_time or not found.isna().all():
-        return found
-    plain = isinstance(dtype, np.dtype)
-    if plain and dtype.kind in "Ob":  # beside truth values, what is missing stays what it is
-        return found.astype(object)
-    kind = np.float64 if plain and dtype.kind in "iu" else dtype
-    return pd.Series([None] * len(found), found.index, kind, found.name)
 
 
 def user_call(obj: Any, name: str, *args: Any, meta: Any = None, **kwargs: Any) -> Any:
@@ -202,6 +200,10 @@ def user_call(obj: Any, name: str, *args: Any, meta: Any = None, **kwargs: Any) 
     by_missing = name == "map" and _meets_missing_keys(args[0], node.meta)
     if meta is None and callable(args[0]) and isinstance(like, pd.Series):
         by_missing = isinstance(like.dtype, pd.CategoricalDtype)  # unless a gap becomes a text
+    by_value = meta is None and callable(args[0]) and (name == "map" or node.meta.ndim == 1)
+    if kind is UserCall and by_value and not by_missing:
+        untyped = UntypedCall(name, args, call.kwargs, call.meta)
+        return exemplars.typed_by_all(call, untyped, rows)
     rows = (exemplars.by_values if by_missing else rowwise)(call, rows)
     if by_key and not isinstance(node.meta.dtype, np.dtype):
         return exemplars.by_values(exemplars.mapped_from, rows, dtype=node.meta.dtype)

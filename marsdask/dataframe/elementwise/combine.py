@@ -22,7 +22,7 @@ from ..reshape.flat_map import flat_map
 from ..rows import alignment
 from ..schemas.samples import column, sample, without_rows
 from . import exemplars
-from .apply import UserCall, without_values
+from .apply import UserCall
 from .combination import Converted, rows_equal
 from .operands import ROW_VALUES, aligned_tensor, aligned_values, lazy_rows
 from .rowwise import Method, Unsettled, rowwise
@@ -40,7 +40,7 @@ class CombineCall(UserCall):
         if not len(block):
             return self.meta.set_axis(block.index)
         if self.meta.dtype != object:
-            return without_values(block.combine(other, *self.args), self.meta.dtype)
+            return exemplars.without_values(block.combine(other, *self.args), self.meta.dtype)
         values = other.array if isinstance(other, pd.Series) else [other] * len(block)
         results = (self.args[0](*pair) for pair in zip(block.array, values, strict=True))
         objects = exemplars.objects_of(results, len(block))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isnan
 from typing import Any
 
@@ -16,8 +16,8 @@ from marsdask.core.machine.costs import FunctionWrapper, kernel
 from marsdask.core.node import Node
 from marsdask.core.sizes import is_single
 
-from ..nodes.dtypes import OneType, in_one_type
-from ..nodes.frame_node import FrameNode, dtypes_of, is_masked
+from ..nodes.dtypes import OneType, in_one_type, is_small
+from ..nodes.frame_node import FrameNode, dtypes_of, is_masked, is_row
 from ..reduction.fold import FrameFold
 from ..reduction.reductions import collection_of
 from ..schemas.samples import sample, without_rows
@@ -425,3 +425,79 @@ def _with_values(column: Any, values: tuple[Any, ...]) -> Any:
     extended = pd.concat([column.astype(dtype), behind], ignore_index=True)
     extended.name = column.name
     return extended
+
+
+def typed_by_all(call: Any, untyped_call: Any, rows: Any) -> Any:
+    """Return results of a function of values, whose type depends on whether all are missing.
+
+    Of large sources results of a chunk that are all missing have the type of other values.
+    """
+    if is_row(rows.node) or not is_small(rows.node):
+        return rowwise(call, rows)
+    untyped = rowwise(untyped_call, rows)
+    steps = (types_of_missing, join_types_of_missing, as_scalar)
+    types = FrameFold(np.empty((), object), None, False, "types", untyped.node, steps)
+    return rowwise(TypedResults(call.name, call.meta), untyped, collection_of(types))
+
+
+@dataclass(frozen=True, eq=False)
+class TypedResults:
+    """Gives results of a chunk the types of all rows, if there is a value: those that one shows.
+
+    Where all rows are missing, in one way, they have the type that pandas finds for these.
+    """
+
+    name: str
+    meta: Any = field(repr=False)
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+    def __call__(self, block: Any, types: Any) -> Any:
+        of_columns = types.item()
+        if of_columns is None:
+            return self.meta
+        if block.ndim == 1:
+            return _typed(block, self.meta, *of_columns)
+        columns = [
+            _typed(block.iloc[:, at], self.meta.iloc[:, at], own)
+            for at, own in enumerate(of_columns)
+        ]
+        typed_block = pd.concat(columns, axis=1) if columns else block
+        return typed_block.set_axis(block.columns, axis=1)
+
+
+def _typed(block: Any, meta: Any, all_types: Any) -> Any:
+    if all_types is not None and len(all_types) < 2:
+        return block
+    return without_values(block, meta.dtype) if len(block) else meta.set_axis(block.index)
+
+
+@kernel(scratch=1.0)
+def types_of_missing(block: Any) -> tuple[Any, ...]:
+    """Return for each column the types of its results, ``None`` if one of them is a value."""
+    columns = [block] if block.ndim == 1 else [block.iloc[:, at] for at in range(block.shape[1])]
+    return tuple(
+        None if column.notna().any() else frozenset({column.dtype} if len(column) else ())
+        for column in columns
+    )
+
+
+@kernel(scratch=0.0)
+def join_types_of_missing(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the types of the results of two chunks."""
+    pairs = zip(a, b, strict=True)
+    return tuple(None if None in (first, second) else first | second for first, second in pairs)
+
+
+def without_values(found: Any, dtype: Any) -> Any:
+    """Return results in the type that missing ones have beside values of a type, if all are."""
+    is_other_time = found.dtype.kind in "mM" and not is_datetimelike(dtype)
+    if found.dtype == dtype or is_other_time or not found.isna().all():
+        return found
+    plain = isinstance(dtype, np.dtype)
+    if plain and dtype.kind in "Ob":  # beside truth values, what is missing stays what it is
+        return found.astype(object)
+    kind = np.float64 if plain and dtype.kind in "iu" else dtype
+    return pd.Series([None] * len(found), found.index, kind, found.name)

@@ -360,3 +360,47 @@ def test_rows_to_transform_must_be_there() -> None:
         lazy.transform({99: "abs"}, axis=1).compute()
     with pytest.raises(ValueError, match="Function did not transform"):
         lazy.transform("mean", axis=1)
+
+
+#: Columns of which a function makes missing values only, or values in the last chunk.
+GAPS: dict[str, Any] = {
+    "masked truth": pd.Series([None] * 3, dtype="boolean"),
+    "masked numbers": pd.Series([None] * 3, dtype="Int64"),
+    "a masked number": pd.Series([None, None, 3], dtype="Int64"),
+    "floats": pd.Series([np.nan] * 3),
+    "a float": pd.Series([np.nan, np.nan, 1.5]),
+    "integers": pd.Series([1, 2, 3]),
+    "truth values": pd.Series([True, False, True]),
+    "times": pd.Series([pd.NaT] * 3, dtype="datetime64[ns]"),
+    "durations": pd.Series([pd.NaT] * 3, dtype="timedelta64[ms]"),
+    "arrow": pd.Series([None] * 3, dtype="int64[pyarrow]"),
+}
+MISSING: dict[str, Any] = {
+    "itself": lambda value: value,
+    "twice": lambda value: value if isinstance(value, pd.Timestamp) else value * 2,
+    "floats": lambda value: np.nan if pd.isna(value) else 1.5,
+    "the last one": lambda value: value if value == 3 else None,
+    "times": lambda value: pd.NaT if pd.isna(value) else pd.Timestamp(0),
+    "no times": lambda value: pd.NaT,
+}
+
+
+@pytest.mark.parametrize("function", MISSING)
+@pytest.mark.parametrize("name", GAPS)
+def test_results_that_are_all_missing(name: str, function: str) -> None:
+    """They have the type that pandas finds for them, and beside a value that of the value."""
+    series, func = GAPS[name], MISSING[function]
+    lazy: Any = md.Series(series, chunk_size=1)
+    calls = [lambda x: x.map(func), lambda x: x.apply(func)]
+    if name == "a float":
+        calls.append(lambda x: x.map(func, "ignore"))  # two kinds of missing values
+    if function != "the last one":
+        calls.append(
+            lambda x: x.to_frame("a").assign(b=[func(value) for value in series]).map(func)
+        )
+    for call in calls:
+        try:
+            wanted = call(series)
+        except TypeError:  # of NA, which is neither true nor false
+            continue
+        equal(call(lazy), wanted)
