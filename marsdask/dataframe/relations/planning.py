@@ -133,7 +133,7 @@ def decisions(
         if table is not None and _is_work(table) and _is_result(node, table, plan, graph, pins):
             below = [by_name[name] for name in inputs_of(table)]
             choice = _choice(table, plan, below)
-            if node in pins:
+            if node in pins and node.chunks:
                 choice = in_chunks(choice, len(node.chunks[0]))
             if choice.is_whole or node not in rejects:
                 yield node, choice

@@ -234,6 +234,17 @@ def test_written_rows_are_parts_of_a_result(files: Path, name: str, tmp_path: Pa
     )
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_scalars_are_rows_of_a_file(files: Path, way: str, tmp_path: Path) -> None:
+    """A query of one value has no chunks that the file's writer could see."""
+    lazy: Any = md.read_parquet(str(files / "*.parquet"))[["u", "f"]]
+    with WAYS[way]():
+        lazy.describe(percentiles=[]).to_parquet(str(tmp_path / "rows"))
+    wanted = pd.read_parquet(files)[["u", "f"]].describe(percentiles=[])
+    result = pd.read_parquet(tmp_path / "rows")
+    pd.testing.assert_frame_equal(result, wanted, check_exact=False)
+
+
 def test_functions_of_users_see_chunks_as_they_are(files: Path) -> None:
     """Of unknown sizes none come from a query; of known ones they are the same."""
     lazy = md.read_parquet(str(files / "*.parquet"))
