@@ -20,6 +20,7 @@ from ..indexing import boolean, getitem
 from ..manipulation import diagonals, join, repetition, reshape, shape, views
 from ..operands import as_node
 from ..typing import public
+from . import operators
 from .assignment import MaskedFlat, fill_values, put, set_flat, set_item, without_masks
 from .masked_tensor import (
     MaskedTensor,

@@ -7,7 +7,6 @@ chunks receives masked ones. A masked tensor's meta is an empty masked array.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -129,6 +128,8 @@ class MaskedTensor(Tensor):
     __slots__ = ()
     _reduced: ClassVar[Callable[..., Any]]
     """The reductions, whose module stands on this one."""
+    _operators: ClassVar[dict[np.ufunc, Callable[[Any, Any], Tensor]]] = {}
+    """The functions of Python's operators, by the ufunc that arrays call for them."""
     compressed: ClassVar[Callable[..., Tensor]]
     count: ClassVar[Callable[..., Tensor]]
 
@@ -208,6 +209,8 @@ class MaskedTensor(Tensor):
             raise NotImplementedError(
                 f"{ufunc.__name__}.{method} of masked tensors is not supported; use functions of ma"
             )
+        if isinstance(inputs[0], np.ndarray) and ufunc in self._operators and not kwargs:
+            return self._operators[ufunc](*inputs)  # an array's operator, which NumPy leaves to us
         return super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
 
 
@@ -320,25 +323,13 @@ def map_masked_blocks(func: Callable[..., Any], *args: Any, **options: Any) -> M
     return tensor
 
 
-#: Functions of blocks whose masked form has another name.
-_FORMS: dict[Any, Callable[..., Any]] = {
-    ufuncs.chosen: np.ma.where,
-    # As operators they leave values under masks as they come: such values are keys.
-    np.greater: operator.gt,
-    np.greater_equal: operator.ge,
-    np.less: operator.lt,
-    np.less_equal: operator.le,
-}
-
-
 def apply(func: Callable[..., Any], args: Any, out: Any, where: Any, kwargs: Any) -> MaskedTensor:
     """Return the lazy form of an elementwise function with some masked arguments."""
     if where is not True or getattr(func, "nout", 1) > 1:
         raise NotImplementedError(
             f"{func.__name__}(where=) of masked tensors is not supported; use ma.where"
         )
-    form = getattr(np.ma, func.__name__, func) if isinstance(func, np.ufunc) else func
-    result = map_masked_blocks(_FORMS.get(func, form), *args, **kwargs)
+    result = map_masked_blocks(np.ma.where if func is ufuncs.chosen else func, *args, **kwargs)
     return result if out is None else assign(out[0] if isinstance(out, tuple) else out, result.node)
 
 

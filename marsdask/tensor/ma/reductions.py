@@ -31,6 +31,7 @@ from .masked_tensor import (
     filled,
     from_masked,
     has_mask,
+    map_masked_blocks,
     mask_of,
     shrinks,
     values_of,
@@ -193,13 +194,13 @@ def reduced(name: str, a: Any, axis: Any, how: dict[str, Any]) -> Tensor:
         result = _kept(a, _most(a, name.replace("a", "", name != "max"), how), how)
     elif name == "ptp":
         largest, smallest = (_kept(a, _most(a, most, how), how) for most in ("max", "min"))
-        result = subtract(largest, smallest)
+        result = largest - smallest
     elif name == "mean":
         result = _kept_mean(a, _mean(a, how), how)
     elif name == "var":
         result = _var(a, how)
     elif name == "std":
-        result = ufuncs.sqrt(_var(a, how)).astype(_averaged(a, name, how))
+        result = map_masked_blocks(np.ma.sqrt, _var(a, how)).astype(_averaged(a, name, how))
     else:
         raise NotImplementedError(
             f"{name}() of a masked tensor is not supported; use filled() or compressed() first"
