@@ -29,10 +29,15 @@ class Accessor(MadeOfRows):
     __iter__ = None
 
     def __init__(self, series: Any, kind: str) -> None:
-        node = series.node
-        getattr(node.meta, kind)  # raises for other types at once, as in pandas
+        try:
+            getattr(series.node.meta, kind)  # raises for other types at once, as in pandas
+        except AttributeError:
+            if series.node.settled:
+                raise
+            series = series.persist()  # only its rows tell its type
+            getattr(series.node.meta, kind)
         self._rows = series
-        self._meta = node.meta
+        self._meta = series.node.meta
         self._kind = kind
 
     def __getitem__(self, key: Any) -> Series:

@@ -176,7 +176,8 @@ class Concat(FrameNode):
 
     @property
     def settled(self) -> bool:
-        return not self._has_rows_by_values and super().settled
+        by_rows = self._has_rows_by_values or self._has_labels_of_other_kinds
+        return not by_rows and super().settled
 
     @property
     def types_by_rows(self) -> bool:
@@ -189,6 +190,13 @@ class Concat(FrameNode):
         """Whether only values tell if a part without columns has rows, and so if there are gaps."""
         bare = [total(part.chunks[0]) for part in self.parts if _lacks_columns(part.meta)]
         return self.counts is None and 0 < len(bare) < len(self.parts) and not known(bare)
+
+    @property
+    def _has_labels_of_other_kinds(self) -> bool:
+        """Whether only values tell if a part has rows, whose labels are not those of the others."""
+        kinds = {dtypes_of(part.meta.index) or () for part in self.parts}
+        has_rows = known([total(part.chunks[0]) for part in self.parts])
+        return _are_objects(kinds) and not has_rows
 
     def _joined_types(self, gaps: tuple[bool, ...]) -> Any:
         metas: list[Any] = [part.meta for part in self.parts]
@@ -254,10 +262,9 @@ class Concat(FrameNode):
         return replace(grid, meta=None)  # its types are not those that are declared
 
     def _tile(self, grids: Sequence[Grid]) -> Grid | Generator[Look, Any, Grid]:
-        # Labels of other types are objects, unless parts have no rows: these do not count.
+        # Unless parts have no rows: these do not count.
         kinds = {dtypes_of(grid.meta.index) or () for grid in grids}
-        are_numbers = all(map(is_numeric_dtype, itertools.chain(*kinds)))
-        if len({*map(len, kinds)}) > 1 or (len(kinds) > 1 and not are_numbers):
+        if _are_objects(kinds):
             return self._looked(grids)
         if self._has_labels_by_rows(kinds) or self._has_types_of_empty_parts:
             return self._looked(grids)
@@ -562,3 +569,9 @@ def first_places(places: Any) -> Any:
     part = mask.argmax(axis=1)
     place = places.to_numpy(float)[np.arange(len(places)), part]
     return pd.DataFrame({"part": part, "place": place}, index=places.index)
+
+
+def _are_objects(kinds: set[Any]) -> bool:
+    """Tell whether labels of these types, of each level, are objects together."""
+    are_numbers = all(map(is_numeric_dtype, itertools.chain(*kinds)))
+    return len({*map(len, kinds)}) > 1 or (len(kinds) > 1 and not are_numbers)

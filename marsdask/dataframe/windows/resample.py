@@ -457,6 +457,9 @@ def resample(
     if on is not None and not (meta.ndim == 2 and on in meta.columns):
         raise KeyError(f"The grouper name {on} is not found")
     labels = meta.index if on is None else pd.Index(meta[on])
+    if labels.dtype.kind != "M" and not obj.node.settled:
+        obj = obj.persist()  # only its rows tell its types
+        labels = obj.node.meta.index if on is None else pd.Index(obj.node.meta[on])
     if labels.dtype.kind != "M":
         if labels.dtype.kind == "m" or isinstance(labels, pd.PeriodIndex):
             raise NotImplementedError(

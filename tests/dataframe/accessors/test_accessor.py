@@ -118,3 +118,35 @@ def test_texts_stand_before_columns_of_an_array() -> None:
     """Each column is one of the texts behind."""
     texts, columns = pd.Series(["a", "b", "c"]), np.array([["d", "e"], ["f", "g"], ["h", "i"]])
     equal(md.Series(texts, chunk_size=2).str.cat(columns), texts.str.cat(columns))
+
+
+#: What has the type of its rows where no row is replaced, and objects else.
+BY_ROWS = {
+    "times": (
+        pd.Series(pd.to_datetime(["2020-01-01", "2021-02-03"])),
+        lambda s: s.where(s.notna(), 1).dt.month_name(),
+    ),
+    "durations": (
+        pd.Series(pd.to_timedelta([1, 2], "D")),
+        lambda s: s.mask(s.isna(), "x").dt.days,
+    ),
+    "times of numbers": (
+        pd.Series(pd.to_datetime(["2020-01-01", "2021-02-03"])),
+        lambda s: s.fillna(0).dt.year,
+    ),
+}
+
+
+@pytest.mark.parametrize("rows", [2, 0])
+@pytest.mark.parametrize("name", BY_ROWS)
+def test_types_that_only_rows_tell(name, rows):
+    """Declared as objects, they have the accessor of what they are."""
+    series, program = BY_ROWS[name]
+    equal(program(md.Series(series[:rows], chunk_size=1)), program(series[:rows]))
+
+
+def test_types_that_rows_do_not_tell():
+    """A replaced row makes objects, which have no accessor."""
+    lazy = md.Series(pd.to_datetime(["2020-01-01", None]), chunk_size=1)
+    with pytest.raises(AttributeError):
+        _ = lazy.where(lazy.notna(), 1).dt

@@ -238,3 +238,19 @@ def test_forms_of_results(name: str) -> None:
     times = pd.date_range("2024-01-01", periods=5, freq="11h")
     frame = pd.DataFrame({"a": [1, 5, 2, 3, 4], "b": [0.5, 1.5, 2.5, 3.5, 4.5]}, times)
     equal(OF_FORMS[name](md.DataFrame(frame, chunk_size=2)), OF_FORMS[name](frame))
+
+
+@pytest.mark.parametrize("column", [None, "t"])
+def test_times_that_only_rows_tell(column: str | None) -> None:
+    """Labels beside a part that may have rows, or a column in which no value is replaced."""
+    frame = pd.DataFrame({"t": pd.date_range("2024-01-01", periods=4, freq="5D"), "k": range(4)})
+    if column is None:
+        numbers, labels = frame[["k"]], frame.set_index("t")
+        lazy = md.DataFrame(numbers, chunk_size=1)
+        rows = md.concat([lazy[lazy.k > 9], md.DataFrame(labels)])
+        frame = pd.concat([numbers[:0], labels])
+        assert not rows.node.settled
+    else:
+        lazy = md.DataFrame(frame, chunk_size=3)
+        rows = lazy.assign(t=lazy.t.where(lazy.t.notna(), 1))
+    equal(rows.resample("W", on=column).sum(), frame.resample("W", on=column).sum())
