@@ -22,6 +22,9 @@ CASES: dict[str, Any] = {
     "shares": lambda xd, d: xd.qcut(d.f, [0, 0.3, 1], duplicates="drop", precision=1),
     "quantiles of no values": lambda xd, d: xd.qcut(d.f.where(d.f > 99), 2, duplicates="drop"),
     "quantiles of no times": lambda xd, d: xd.qcut(d.t.where(d.k > 99), 2, duplicates="drop"),
+    "quantiles of missing texts": lambda xd, d: xd.qcut(
+        xd.to_datetime(d.s.where(d.k > 99), errors="coerce"), [0, 0.5, 1], duplicates="drop"
+    ),
     "quantiles of times": lambda xd, d: xd.qcut(d.t, 2, duplicates="drop"),
     "quantiles of truth": lambda xd, d: xd.qcut(d.u > 3, [0, 0.5, 1], duplicates="drop"),
     "no indicators": lambda xd, d: xd.get_dummies(d.f.where(d.f > 99)),
