@@ -39,7 +39,7 @@ TOLD_BY_NO_ELEMENTS = ("np.bincount(",)
 #: What pandas returns without rows is of a type of its own, also if ours knows that there are none.
 TYPED_BY_NO_ROWS = re.compile(
     r"\.(max|min|nunique)\(axis=True|\.resample\(.*\.mean\(|\.corrwith\(x\[|\.rolling\(.*on="
-    r"|concat\(.*keys=|\.stack\("
+    r"|concat\(.*keys=|\.stack\(|\]\]\.(var|std|sem)\("
 )
 #: What only running tells to be of rows: without them it has other types, levels and names.
 SHAPED_BY_NO_ROWS = re.compile(

@@ -20,7 +20,6 @@ from ..indexing import boolean, getitem
 from ..manipulation import diagonals, join, repetition, reshape, shape, views
 from ..operands import as_node
 from ..typing import public
-from . import operators
 from .assignment import MaskedFlat, fill_values, put, set_flat, set_item, without_masks
 from .masked_tensor import (
     MaskedTensor,
@@ -37,6 +36,7 @@ from .masked_tensor import (
     values_of,
     with_mask,
 )
+from .operators import add_operators
 from .reductions import (
     argmax,
     argmin,
@@ -432,5 +432,6 @@ _WRITES: dict[str, Any] = {
 }
 for _name, _func in _WRITES.items():
     setattr(MaskedTensor, _name, _func)
+add_operators(MaskedTensor)
 MaskedTensor.T = property(accepts_masked(shape.transpose))  # type: ignore[method-assign, assignment]
 MaskedTensor.mT = property(accepts_masked(shape.matrix_transpose))  # type: ignore[method-assign, assignment]

@@ -44,12 +44,12 @@ def _lazy(ufunc: np.ufunc, function: Callable[[Any, Any], Any]) -> Callable[...,
     return call
 
 
-for _ufunc, _function in (_ARITHMETIC | _COMPARISONS).items():
-    MaskedTensor._operators[_ufunc] = _lazy(_ufunc, _function)
-    _name = _function.__name__
-    setattr(MaskedTensor, f"__{_name}__", protocols.binary(MaskedTensor._operators[_ufunc]))
-for _ufunc, _function in _ARITHMETIC.items():
-    _name = _function.__name__
-    setattr(MaskedTensor, f"__r{_name}__", protocols.reflected(MaskedTensor._operators[_ufunc]))
-# The others change values as NumPy's functions do.
-MaskedTensor.__ipow__ = protocols.inplace_by(MaskedTensor._operators[np.power])  # type: ignore[misc]
+def add_operators(kind: type[MaskedTensor]) -> None:
+    """Give a class the operators; those in place, but powers, are NumPy's functions."""
+    operators = kind._operators
+    for ufunc, function in (_ARITHMETIC | _COMPARISONS).items():
+        operators[ufunc] = _lazy(ufunc, function)
+        setattr(kind, f"__{function.__name__}__", protocols.binary(operators[ufunc]))
+        if ufunc in _ARITHMETIC:
+            setattr(kind, f"__r{function.__name__}__", protocols.reflected(operators[ufunc]))
+    kind.__ipow__ = protocols.inplace_by(operators[np.power])  # type: ignore[misc]
