@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -121,7 +123,7 @@ def test_texts_stand_before_columns_of_an_array() -> None:
 
 
 #: What has the type of its rows where no row is replaced, and objects else.
-BY_ROWS = {
+BY_ROWS: dict[str, tuple[Any, Any]] = {
     "times": (
         pd.Series(pd.to_datetime(["2020-01-01", "2021-02-03"])),
         lambda s: s.where(s.notna(), 1).dt.month_name(),
@@ -147,6 +149,6 @@ def test_types_that_only_rows_tell(name, rows):
 
 def test_types_that_rows_do_not_tell():
     """A replaced row makes objects, which have no accessor."""
-    lazy = md.Series(pd.to_datetime(["2020-01-01", None]), chunk_size=1)
+    lazy = md.Series([pd.Timestamp("2020-01-01"), pd.NaT], chunk_size=1)
     with pytest.raises(AttributeError):
         _ = lazy.where(lazy.notna(), 1).dt
