@@ -69,6 +69,9 @@ OF_NO_ROWS = (
 )
 #: What ours refuses, and names the way out of, where other rows or chunks have other types.
 OF_OTHER_ROWS = ("use execute() before to_tensor()", "which no file holds; use astype()")
+#: What pandas itself raises of columns that are joined with others of equal labels, of copies but
+#: not of views, or leaves for whoever asks for their types.
+OF_JOINED_COLUMNS = ("Gaps in blk ref_locs",)
 #: What ours raises by declared types, and pandas of values, unless all are missing.
 OF_VALUES = "Can only use .str accessor with string values"
 #: What pandas raises of any label that occurs twice, and ours if it is one that is chosen.
@@ -346,7 +349,7 @@ class DrawnProgram:
         It takes keys for the values of few rows, any value where none is assigned, and columns of
         any type if there are no rows.
         """
-        if _names(error, OF_NO_ROWS + OF_OTHER_ROWS):
+        if _names(error, OF_NO_ROWS + OF_OTHER_ROWS + OF_JOINED_COLUMNS):
             return True
         if OF_VALUES in str(error):
             return bool(self.reference["x"].isna().all())

@@ -17,6 +17,7 @@ from ..arguments.pandas_arguments import named_pairs
 from ..elementwise.column_selection import with_types_of_rows
 from ..elementwise.rowwise import columns_at
 from ..nodes.frame_node import axis_number, dtypes_of, is_masked
+from ..schemas.samples import column as few_values
 from .column_blocks import PandasCall, by_blocks
 from .column_functions import call_with_columns
 from .custom_reduction import CustomReduction
@@ -175,14 +176,23 @@ def aggregate_column(
     if func is not None and not isinstance(func, dict | list | tuple):
         result: Series | Tensor = _called(series, func, args, kwargs)
         return result
-    like: Any = one_row(series.node.meta).agg(func, 0, *args, **kwargs)
+    meta = series.node.meta
+    like: Any = one_row(meta).agg(func, 0, *args, **kwargs)
     if isinstance(like, pd.DataFrame):
         rows: Series = series.transform(func, 0, *args, **kwargs)
         return rows
     # As in pandas, the functions of a list take the arguments, those of a dict do not.
     how = (args, kwargs) if isinstance(func, list | tuple) else ((), {})
     values = [_value(series, item, *how) for item in _several(func, kwargs)]
-    typed = not is_object_dtype(series.node.meta.dtype)
+    typed = not is_object_dtype(meta.dtype)
+    # Of missing values alone the results may have other types than of some.
+    if is_masked(meta.dtype):
+        gaps = pd.Series([None], dtype=meta.dtype).agg(func, 0, *args, **kwargs)
+        typed = gaps.dtype == like.dtype
+    elif typed and like.isna().any():
+        gaps, row = like, few_values(meta.dtype)[:1].rename(meta.name)
+        like = row.agg(func, 0, *args, **kwargs)
+        typed = gaps.dtype == like.dtype
     several: Series = assembled(in_column, values, like, title="agg", form=like, typed=typed)
     return several
 

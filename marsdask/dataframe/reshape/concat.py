@@ -28,10 +28,10 @@ from marsdask.scheduler.base import dtypes_of
 from ..create import as_lazy
 from ..elementwise.rowwise import NewLabels, column_of, relabelled, rowwise
 from ..keyed.join import join as join_frames
+from ..nodes.common_dtypes import are_objects, number_type, type_with_columns, type_with_gaps
 from ..nodes.dtypes import (
     common_labels,
     common_levels,
-    common_meta,
     is_small,
     labels_of_objects,
     meta_from_infos,
@@ -79,7 +79,7 @@ def cast_columns(
     if isinstance(like, pd.Series):
         if _is_cast(block.dtype, like, own, settled):
             return with_type(block, like.dtype)
-        return with_type(block, _with_types_of(block.dtype, empty))
+        return with_type(block, type_with_columns(block.dtype, empty))
     if not like.columns.is_unique:
         return block
     block = block.copy(deep=False)
@@ -87,34 +87,12 @@ def cast_columns(
         old = block.dtypes[label]
         is_cast = label not in own.columns or _is_cast(old, like[label], own[label], settled)
         columns = [part[label] for part in empty if label in part.columns]
-        held = _with_gaps(old) if label in absent else _among_numbers(old, like[label].dtype)
-        held = _with_types_of(held, columns)
+        held = type_with_gaps(old) if label in absent else number_type(old, like[label].dtype)
+        held = type_with_columns(held, columns)
         new = dtype if is_cast else held
         if not same_type(old, new):
             block.isetitem(place, with_type(block.iloc[:, place], new))
     return block
-
-
-def _with_types_of(dtype: Any, columns: Sequence[Any]) -> Any:
-    """Return the type that holds values of a type and those of columns without rows."""
-    kinds = {_among_numbers(column.dtype, dtype) for column in columns} - {dtype}
-    if not kinds:
-        return dtype
-    return common_meta([pd.Series([], dtype=kind) for kind in (dtype, *kinds)]).dtype
-
-
-def _among_numbers(dtype: Any, like: Any) -> Any:
-    """Return the least type of numbers for truth values beside numbers, which frames join so."""
-    plain = isinstance(like, np.dtype) and like.kind in "iuf"
-    flags = plain and isinstance(dtype, np.dtype) and dtype.kind == "b"
-    return np.dtype("u1" if like.kind == "u" else "i1") if flags else dtype
-
-
-def _with_gaps(dtype: Any) -> Any:
-    """Return the type that holds values of a type and missing ones."""
-    if not isinstance(dtype, np.dtype) or dtype.kind not in "iub":
-        return dtype
-    return np.dtype(object if dtype.kind == "b" else float)
 
 
 def _is_cast(dtype: Any, like: Any, own: Any, settled: bool) -> bool:
@@ -196,7 +174,7 @@ class Concat(FrameNode):
         """Whether only values tell if a part has rows, whose labels are not those of the others."""
         kinds = {dtypes_of(part.meta.index) or () for part in self.parts}
         has_rows = known([total(part.chunks[0]) for part in self.parts])
-        return _are_objects(kinds) and not has_rows
+        return are_objects(kinds) and not has_rows
 
     def _joined_types(self, gaps: tuple[bool, ...]) -> Any:
         metas: list[Any] = [part.meta for part in self.parts]
@@ -264,7 +242,7 @@ class Concat(FrameNode):
     def _tile(self, grids: Sequence[Grid]) -> Grid | Generator[Look, Any, Grid]:
         # Unless parts have no rows: these do not count.
         kinds = {dtypes_of(grid.meta.index) or () for grid in grids}
-        if _are_objects(kinds):
+        if are_objects(kinds):
             return self._looked(grids)
         if self._has_labels_by_rows(kinds) or self._has_types_of_empty_parts:
             return self._looked(grids)
@@ -569,9 +547,3 @@ def first_places(places: Any) -> Any:
     part = mask.argmax(axis=1)
     place = places.to_numpy(float)[np.arange(len(places)), part]
     return pd.DataFrame({"part": part, "place": place}, index=places.index)
-
-
-def _are_objects(kinds: set[Any]) -> bool:
-    """Tell whether labels of these types, of each level, are objects together."""
-    are_numbers = all(map(is_numeric_dtype, itertools.chain(*kinds)))
-    return len({*map(len, kinds)}) > 1 or (len(kinds) > 1 and not are_numbers)

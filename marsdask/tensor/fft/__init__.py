@@ -194,12 +194,23 @@ def transform(
         lanes = np.zeros([1 if axis in empty else n for axis, n in enumerate(block.shape)])
         result = transform(lanes.astype(block.dtype), name, lengths, axes, norm, func)
         return result[tuple(slice(0 if axis in empty else None) for axis in range(block.ndim))]
-    if func is None:
-        by_numpy = block.dtype == np.float16 or is_foreign(block)
-        func = getattr(np.fft if by_numpy else fft, name)
-    if name.endswith("n"):
-        return func(block, lengths, axes, norm)
-    return func(block, lengths[0], axes[0], norm)
+    where: Any = (lengths, axes) if name.endswith("n") else (lengths[0], axes[0])
+    if func is not None:
+        return func(block, *where, norm)
+    if block.dtype == np.float16 or is_foreign(block):
+        return getattr(np.fft, name)(block, *where, norm)
+    if name == "ihfft":
+        return np.conjugate(fft.rfft(block, *where, _OPPOSITE[norm]))
+    result = getattr(fft, name)(block, *where, norm)
+    if block.dtype.kind != "c" and name in _WITH_BOTH_SIGNS:
+        result.imag += 0.0  # no zero is negative, as in NumPy: angles of negative numbers are pi
+    return result
+
+
+#: The transforms of real numbers that have the same bins as those of complex ones.
+_WITH_BOTH_SIGNS = ("fft", "ifft", "fftn", "ifftn")
+#: The scale that the inverse transform of each has.
+_OPPOSITE = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
 
 
 #: What NumPy says.

@@ -202,3 +202,32 @@ def test_description_of_labels_that_become_columns():
         for one, other in ((md.DataFrame(left), md.DataFrame(right, chunk_size=1)), (left, right))
     )
     equal(found, wanted)
+
+
+#: Values of types that aggregate to others if all of them are missing.
+OF_GAPS = {
+    "texts": pd.Series(["b", "a"], dtype="str"),
+    "missing texts": pd.Series([None], dtype="str"),
+    "masked": pd.Series([3, None], dtype="Int64"),
+    "missing": pd.Series([None], dtype="Int64"),
+    "missing truth": pd.Series([None], dtype="boolean"),
+    "categories": pd.Series(["b", "a"], dtype=pd.CategoricalDtype(["a", "b"], ordered=True)),
+    "times": pd.Series([pd.NaT, pd.NaT]),
+}
+
+
+@pytest.mark.parametrize("func", [{"a": "max", "b": "nunique"}, ["max", "min"], ["count"]])
+@pytest.mark.parametrize("name", OF_GAPS)
+def test_declared_types_of_gaps(name, func):
+    """Types of which missing values alone give others are not settled."""
+    values = OF_GAPS[name]
+    lazy, wanted = md.Series(values, chunk_size=1).agg(func), values.agg(func)
+    equal(lazy, wanted)
+    assert not lazy.node.settled or lazy.dtype == wanted.dtype
+
+
+def test_texts_of_an_aggregation():
+    """What is a text is one beside numbers, and has their accessor."""
+    values = pd.Series(["B", "a"])
+    lazy = md.Series(values, chunk_size=1).agg({"a": "max", "b": "nunique"})
+    equal(lazy.str.lower(), values.agg({"a": "max", "b": "nunique"}).str.lower())

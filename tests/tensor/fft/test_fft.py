@@ -9,6 +9,7 @@ import scipy.fftpack
 from hypothesis import given
 from hypothesis import strategies as st
 
+import marsdask.tensor as mt
 from marsdask.core.collection import wrap
 from marsdask.tensor import fft
 from marsdask.tensor.operands import as_node
@@ -137,3 +138,13 @@ def test_axes_are_named_once():
         check(fft.fftn(tensor(x, 3), (3, 4)), np.fft.fftn(x, (3, 4), axes=(-2, -1)))
     with pytest.raises(ValueError, match="unique"):
         fft.fftn(tensor(x), axes=(0, 0))
+
+
+@pytest.mark.parametrize("name", ["fft", "ifft", "ihfft", "fftn", "ifft2"])
+def test_signs_of_zeros(name):
+    """Imaginary parts of real signals' bins are zeros of NumPy's sign, which angles show."""
+    signals = np.array([[-3, 1, 2, 1], [0, 1, 0, -1], [-1, 0, 0, 0], [0, 0, 0, 0.0]])
+    found = getattr(mt.fft, name)(mt.tensor(signals, chunk_size=2))
+    wanted = getattr(np.fft, name)(signals)
+    np.testing.assert_array_equal(np.signbit(found.imag.compute()), np.signbit(wanted.imag))
+    np.testing.assert_allclose(mt.angle(found).compute(), np.angle(wanted), 1e-12)
