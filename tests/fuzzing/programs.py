@@ -73,7 +73,7 @@ OF_OTHER_ROWS = ("use execute() before to_tensor()", "which no file holds; use a
 #: not of views, or leaves for whoever asks for their types.
 OF_JOINED_COLUMNS = ("Gaps in blk ref_locs",)
 #: What ours raises by declared types, and pandas of values, unless all are missing.
-OF_VALUES = "Can only use .str accessor with string values"
+OF_VALUES = ("Can only use .str accessor with string values", "No numeric types to aggregate")
 #: What pandas raises of any label that occurs twice, and ours if it is one that is chosen.
 OF_REPEATED_LABELS = ("on an axis with duplicate labels", "cannot handle a non-unique multi-index")
 #: What pandas raises of times and texts unless one side has no rows.
@@ -351,7 +351,7 @@ class DrawnProgram:
         """
         if _names(error, OF_NO_ROWS + OF_OTHER_ROWS + OF_JOINED_COLUMNS):
             return True
-        if OF_VALUES in str(error):
+        if _names(error, OF_VALUES):
             return bool(self.reference["x"].isna().all())
         if OF_SIDES_WITH_ROWS in str(error):
             return any(not len(self.reference[side]) for side in "xy")

@@ -109,7 +109,7 @@ def read_groups(
         for number in range(len(files.paths)):
             with files.reading(number):
                 pass
-        return like
+        return like.copy()  # what is declared refuses writes
     filter_names = (name for item in filters for name, _, _ in item)
     columns = tuple(dict.fromkeys((*names, *filter_names, *layout.labels)))
     inside = tuple(name for name in columns if name not in keys.labels)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -129,3 +130,24 @@ def test_files_of_other_columns(tmp_path: Any, kind: str, case: str) -> None:
     wanted = pd.concat(rows, ignore_index=kind != "json")
     equal(lazy, wanted)
     equal(lazy["a"].count(), wanted["a"].count())
+
+
+#: Readers of a file without rows, by the method that writes it.
+WITHOUT_ROWS = ("parquet", "csv", "feather", "orc", "json")
+
+
+@pytest.mark.parametrize("name", WITHOUT_ROWS)
+def test_rows_of_nothing_can_be_changed(tmp_path: Path, name: str) -> None:
+    """A function of the user writes to what it is given, of whatever file it comes."""
+    path = tmp_path / f"rows.{name}"
+    rows = pd.DataFrame({"s": pd.Series([], dtype="str"), "k": pd.Series([], dtype="int64")})
+    options: Any = {"index": False} if name == "csv" else {}
+    getattr(rows, f"to_{name}")(path, **options)
+    lazy = getattr(md, f"read_{name}")(str(path))
+
+    def changed(block: Any) -> Any:
+        block["new"] = 1
+        return pd.DataFrame({"ordinary": [type(block) is pd.DataFrame]})
+
+    result = lazy.map_partitions(changed, meta={"ordinary": "bool"})
+    assert result.compute().ordinary.tolist() == [True]
