@@ -187,11 +187,11 @@ def aggregate_column(
     typed = not is_object_dtype(meta.dtype)
     # Of missing values alone the results may have other types than of some.
     if is_masked(meta.dtype):
-        gaps = pd.Series([None], dtype=meta.dtype).agg(func, 0, *args, **kwargs)
+        gaps = few_values(meta.dtype)[1:2].agg(func, 0, *args, **kwargs)
         typed = gaps.dtype == like.dtype
     elif typed and like.isna().any():
-        gaps, row = like, few_values(meta.dtype)[:1].rename(meta.name)
-        like = row.agg(func, 0, *args, **kwargs)
+        gaps, sample = like, few_values(meta.dtype)[:1].rename(meta.name)
+        like = sample.agg(func, 0, *args, **kwargs)
         typed = gaps.dtype == like.dtype
     several: Series = assembled(in_column, values, like, title="agg", form=like, typed=typed)
     return several

@@ -229,5 +229,5 @@ def test_declared_types_of_gaps(name, func):
 def test_texts_of_an_aggregation():
     """What is a text is one beside numbers, and has their accessor."""
     values = pd.Series(["B", "a"])
-    lazy = md.Series(values, chunk_size=1).agg({"a": "max", "b": "nunique"})
+    lazy: Any = md.Series(values, chunk_size=1).agg({"a": "max", "b": "nunique"})
     equal(lazy.str.lower(), values.agg({"a": "max", "b": "nunique"}).str.lower())
