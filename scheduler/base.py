@@ -7,7 +7,9 @@ graph may refer to any key that the scheduler still holds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -150,6 +152,38 @@ def describe(value: Any) -> ChunkInfo:
     )
 
 
+class RunningTask(Protocol):
+    """A task that a thread runs, whose result may be needed no more."""
+
+    stop: Callable[[], object] | None
+    """Ends its work; the scheduler calls it from another thread."""
+
+    @property
+    def is_dropped(self) -> bool:
+        """Whether nobody needs its result."""
+        ...
+
+
+#: ``task`` is what the thread runs, if its scheduler can stop it.
+running = threading.local()
+
+
+@contextmanager
+def stopped_by(stop: Callable[[], object]) -> Iterator[None]:
+    """Let the scheduler call ``stop`` if the task that runs the block is cancelled meanwhile."""
+    task: RunningTask | None = getattr(running, "task", None)
+    if task is None:
+        yield
+        return
+    task.stop = stop
+    try:
+        if task.is_dropped:
+            stop()
+        yield
+    finally:
+        task.stop = None
+
+
 class Handle(Protocol):
     """A submitted graph: running, finished, failed or cancelled."""
 
@@ -170,7 +204,7 @@ class Handle(Protocol):
         ...
 
     def cancel(self) -> None:
-        """Stop as soon as the running tasks end, and keep no result of the submission."""
+        """Stop when the running tasks end, or are stopped, and keep no result."""
         ...
 
     def add_done_callback(self, callback: Callable[[Handle], object]) -> None:

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any
 
-from ..base import ChunkInfo, Hint, Key, TaskGraph, describe
+from ..base import ChunkInfo, Hint, Key, TaskGraph, describe, running
 from ..errors import FORKED, SchedulerClosed
 from ..events import TaskDone
 from ..storage.buffers import Charges, charges
@@ -230,7 +230,13 @@ class Engine:
         if state.trash:
             trash, state.trash = state.trash, trash
         freed, state.freed = state.freed, 0
+        dropped: Sequence[TaskRecord] = ()
+        if state.dropped:
+            dropped, state.dropped = state.dropped, []
         self.lock.release()
+        for item in dropped:
+            if (stop := item.stop) is not None:
+                stop()
         for job in ended:
             if job.observed:
                 job.owner.flush()
@@ -304,7 +310,7 @@ class Engine:
     def _drive(
         self, job: LocalJob, deadline: float | None, first: TaskRecord | Spill | None
     ) -> None:
-        level = self.level
+        level, task = self.level, getattr(running, "task", None)
         park = threading.Lock()
         park.acquire()
         if level:
@@ -327,7 +333,7 @@ class Engine:
                 while instruction is not None:
                     instruction = self._perform(instruction, job.bound)
         finally:
-            self._here.level = level
+            self._here.level, running.task = level, task
             with self.locked():
                 if level:
                     self.state.active += 1
@@ -342,7 +348,7 @@ class Engine:
 
     def _run(self, item: TaskRecord, bound: int) -> TaskRecord | Spill | None:
         job = item.job
-        self._here.level = job.level + 1
+        self._here.level, running.task = job.level + 1, item
         event = None
         start = 0.0
         if job.observed:
@@ -362,6 +368,7 @@ class Engine:
                 event = TaskDone(item.key, size_of(value), time.perf_counter() - start)
         except BaseException as raised:  # noqa: BLE001  (the handle raises it)
             error = raised.with_traceback(self._prune(raised.__traceback__))
+        running.task = None
         self.lock.acquire()
         try:
             if error is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextvars
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,6 +50,7 @@ class TaskRecord:
         "peak",
         "pins",
         "status",
+        "stop",
         "users",
         "value",
     )
@@ -85,6 +87,13 @@ class TaskRecord:
         """It is being written to disk."""
         self.fixed = False
         """It cannot be pickled, so it stays in memory."""
+        self.stop: Callable[[], object] | None = None
+        """Ends its work while it runs, if its function can be stopped."""
+
+    @property
+    def is_dropped(self) -> bool:
+        """Whether nobody needs its result."""
+        return self.status == DROPPED
 
 
 class LocalJob:

@@ -70,6 +70,8 @@ class State:
         """Jobs that ended since the driver last handled them."""
         self.trash: list[Any] = []
         """Values to drop and files to remove; the driver does this slow work without the lock."""
+        self.dropped: list[TaskRecord] = []
+        """Running tasks that nobody needs any more; the driver stops those that can be."""
         self.freed = 0
         """Bytes that left memory since the driver last handled them, including the trash."""
         self._seen: dict[int, int] = {}
@@ -438,7 +440,9 @@ class State:
             self.memory.records -= 1
             if status == DONE:
                 self._discard(item)
-            elif status != RUNNING:  # running tasks release their inputs when they end
+            elif status == RUNNING:  # it releases its inputs when it ends
+                self.dropped.append(item)
+            else:
                 item.node = None
                 inputs, item.inputs = item.inputs, []
                 for source in inputs:

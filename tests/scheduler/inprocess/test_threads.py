@@ -15,7 +15,7 @@ import pytest
 from dask.task_spec import Task, TaskRef
 
 from marsdask.scheduler import limits
-from marsdask.scheduler.base import Hint, Machine
+from marsdask.scheduler.base import Hint, Machine, stopped_by
 from marsdask.scheduler.errors import MemoryBudgetError, SchedulerClosed, SpillFull
 from marsdask.scheduler.inprocess.inline import InlineScheduler
 from marsdask.scheduler.inprocess.threads import ThreadsScheduler
@@ -358,3 +358,59 @@ def test_without_directories_nothing_is_written(tmp_path, monkeypatch):
         with pytest.raises(SpillFull, match="there is none"):
             run(scheduler, tasks, hints=hints(tasks))
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("end", ["cancel", "close"])
+def test_a_running_task_is_stopped(end):
+    """The work of a task that nobody needs ends, if its function can be stopped."""
+    begun, stopped, left = threading.Event(), threading.Event(), threading.Event()
+
+    def work():
+        with stopped_by(stopped.set):
+            begun.set()
+            if stopped.wait(20):
+                left.set()
+
+    with ThreadsScheduler(nthreads=1) as scheduler:
+        handle = scheduler.submit({"x": Task("x", work)}, ["x"])
+        assert begun.wait(30)
+        if end == "cancel":
+            handle.cancel()
+            assert left.wait(30)
+    assert left.is_set()
+
+
+def test_a_task_that_was_cancelled_before_is_stopped_at_once():
+    """Whoever registers late is told."""
+    begun, cancelled, stopped = (threading.Event() for _ in range(3))
+
+    def work():
+        begun.set()
+        assert cancelled.wait(30)
+        with stopped_by(stopped.set):
+            pass
+
+    with ThreadsScheduler(nthreads=1) as scheduler:
+        handle = scheduler.submit({"x": Task("x", work)}, ["x"])
+        assert begun.wait(30)
+        handle.cancel()
+        cancelled.set()
+        assert stopped.wait(30)
+
+
+def test_only_work_in_its_block_is_stopped():
+    """Neither what ended, nor what is outside a task."""
+    calls = []
+
+    def work():
+        with stopped_by(lambda: calls.append("ended")):
+            pass
+        return 1
+
+    with ThreadsScheduler(nthreads=1) as scheduler:
+        handle = scheduler.submit({"x": Task("x", work)}, ["x"])
+        handle.wait(30)
+        scheduler.release(["x"])
+        with stopped_by(lambda: calls.append("outside")):
+            handle.cancel()
+    assert calls == []

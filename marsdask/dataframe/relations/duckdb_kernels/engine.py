@@ -7,7 +7,9 @@ from the number of a row of files on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -17,6 +19,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from marsdask.scheduler.base import stopped_by
 from marsdask.scheduler.errors import MemoryBudgetError
 from marsdask.scheduler.storage.scratch import scratch_folder
 
@@ -114,6 +117,7 @@ def _fetch(
         scratch_folder(resources.folders) as folder,
         duckdb.connect(config=config) as connection,
         files_checked(table, OSError, duckdb.Error),
+        _interruptible(connection),
     ):
         place = "" if folder is None else folder.path
         connection.execute(f"SET temp_directory = {quoted(place)}")
@@ -127,6 +131,26 @@ def _fetch(
                 return collect(reader, reader.schema, resources.kept, folder)
         except duckdb.OutOfMemoryException as error:
             raise _too_large(resources) from error  # which is no reason to read files again
+
+
+@contextmanager
+def _interruptible(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """End the queries of a block when the task that runs it is cancelled."""
+    ended = threading.Event()
+
+    def interrupt() -> None:
+        while not ended.wait(0.01):  # an interrupt before a query begins is lost
+            with suppress(duckdb.ConnectionException):
+                connection.interrupt()
+
+    def stop() -> None:
+        threading.Thread(target=interrupt, daemon=True).start()
+
+    try:
+        with stopped_by(stop):
+            yield
+    finally:
+        ended.set()
 
 
 def _too_large(resources: QueryResources) -> MemoryBudgetError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -157,3 +158,22 @@ def test_files_that_change_or_break(tmp_path: Path) -> None:
     path.unlink()
     with pytest.raises(FileNotFoundError, match=r"rows\.parquet"):
         program.compute()
+
+
+def test_a_query_ends_with_its_job(tmp_path: Path) -> None:
+    """One that would take hours leaves its thread to the next job."""
+    rows = pd.DataFrame({"k": 0, "v": np.arange(400_000.0)})
+    rows.to_parquet(tmp_path / "rows.parquet")
+    lazy = md.read_parquet(str(tmp_path / "rows.parquet"))
+    begun, run = threading.Event(), engine.run
+
+    def noted(*args: Any) -> Any:
+        begun.set()
+        return run(*args)
+
+    with marsdask.new_session("threads", n_workers=1), mock.patch.object(engine, "run", noted):
+        pairs = lazy.merge(lazy.rename(columns={"v": "w"}), on="k")
+        execution = (pairs.v * pairs.w).sum().execute(wait=False)
+        assert begun.wait(60)
+        execution.cancel()
+        assert lazy.v.max().execute(wait=False).result(timeout=60).fetch() == 399_999
