@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -44,12 +45,27 @@ def _lazy(ufunc: np.ufunc, function: Callable[[Any, Any], Any]) -> Callable[...,
     return call
 
 
+@dataclass(frozen=True)
+class OperatorInPlace:
+    """Changes a copy of a block: values under masks stay, and fewer are masked by a division."""
+
+    name: str
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+    def __call__(self, block: Any, other: Any) -> Any:
+        return getattr(operator, f"i{self.name}")(block.copy(), other)
+
+
 def add_operators(kind: type[MaskedTensor]) -> None:
-    """Give a class the operators; those in place, but powers, are NumPy's functions."""
+    """Give a class the operators."""
     operators = kind._operators
     for ufunc, function in (_ARITHMETIC | _COMPARISONS).items():
         operators[ufunc] = _lazy(ufunc, function)
         setattr(kind, f"__{function.__name__}__", protocols.binary(operators[ufunc]))
-        if ufunc in _ARITHMETIC:
-            setattr(kind, f"__r{function.__name__}__", protocols.reflected(operators[ufunc]))
-    kind.__ipow__ = protocols.inplace_by(operators[np.power])  # type: ignore[misc]
+    for ufunc, function in _ARITHMETIC.items():
+        in_place = _lazy(ufunc, OperatorInPlace(function.__name__))
+        setattr(kind, f"__r{function.__name__}__", protocols.reflected(operators[ufunc]))
+        setattr(kind, f"__i{function.__name__}__", protocols.inplace_by(in_place))

@@ -37,7 +37,7 @@ OF_REAL: dict[str, Any] = {
 FUNCTIONS = ("sqrt", "log", "exp", "arccos", "reciprocal", "tan", "absolute", "square", "isnan")
 PAIRS = ("add", "subtract", "multiply", "divide", "power", "equal", "not_equal")
 PAIRS_OF_REAL = ("floor_divide", "remainder", "greater", "less_equal", "arctan2", "fmod")
-CHANGES = ("iadd", "isub", "imul", "itruediv", "ipow")
+CHANGES = ("iadd", "isub", "imul", "itruediv", "ifloordiv", "ipow")
 
 MASKS = {"some": [False, False, False, True], "none": [False] * 4, "all": [True] * 4}
 
@@ -76,11 +76,20 @@ def test_operators_and_functions(kind: str, mask: str, chunk: int) -> None:
         np.testing.assert_allclose(value.data[~shown], wanted.data[~shown], 1e-6)
 
 
+@pytest.mark.parametrize("other", [2, 0.5, 0])
 @pytest.mark.parametrize("name", CHANGES)
-@pytest.mark.parametrize("kind", ["f8", "c8"])
+@pytest.mark.parametrize("kind", ["f8", "i4"])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_operators_in_place(kind: str, name: str) -> None:
-    """They keep the type, and mask as the others do."""
+def test_operators_in_place(kind: str, name: str, other: Any) -> None:
+    """They keep the type and the values under masks, and raise what NumPy raises."""
     array, tensor = masked(kind, "some", 3)
     change = getattr(operator, name)
-    check(change(tensor, 2).compute(), change(array, 2), 1e-6)
+    try:
+        wanted = change(array, other)
+    except TypeError:
+        with pytest.raises(TypeError):
+            change(tensor, other)
+        return
+    value = change(tensor, other).compute()
+    check(value, wanted, 1e-6)
+    np.testing.assert_allclose(value.data, wanted.data, 1e-6)
