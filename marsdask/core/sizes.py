@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from numpy import nan
 
@@ -83,18 +84,26 @@ def total(sizes: Sizes) -> Size:
         return sizes[0]
     if known(sizes):
         return sum(sizes)  # type: ignore[arg-type]
-    unknowns = [size for size in sizes if isinstance(size, Unknown)]
-    bounds = [upper(size) for size in sizes]
+    bounds = uppers(sizes)
     upper_bound = None if None in bounds else sum(bounds)  # type: ignore[arg-type]
-    name = unknowns[0].name
-    if len(unknowns) == len(sizes) and all(
-        size.name == name and size.index == position for position, size in enumerate(unknowns)
-    ):
-        return Unknown(name, -1, upper_bound)
+    if {*map(type, sizes)} == {Unknown}:
+        # Fields are read in C: grids may have a million chunks.
+        names = {*map(attrgetter("name"), sizes)}
+        if len(names) == 1 and [*map(attrgetter("index"), sizes)] == [*range(len(sizes))]:
+            return Unknown(names.pop(), -1, upper_bound)
     described = ",".join(
         f"{size.name}@{size.index}" if isinstance(size, Unknown) else str(size) for size in sizes
     )
     return Unknown(f"sum({described})", -1, upper_bound)
+
+
+def uppers(sizes: Sizes) -> list[int | None]:
+    """Return the largest possible length of each chunk."""
+    if known(sizes):
+        return list(sizes)  # type: ignore[arg-type]
+    if {*map(type, sizes)} == {Unknown}:
+        return [*map(attrgetter("upper"), sizes)]
+    return list(map(upper, sizes))
 
 
 def unknown_sizes(name: str, uppers: Sequence[int | None]) -> Sizes:

@@ -16,6 +16,7 @@ from marsdask.core.sizes import (
     total,
     unknown_sizes,
     upper,
+    uppers,
 )
 
 
@@ -32,6 +33,28 @@ def test_total_of_one_masks_sizes_is_that_masks_length():
     assert upper(length) == 7
     assert total(unknown_sizes("mask-1", [3, None])) == Unknown("mask-1")
     assert upper(total(unknown_sizes("mask-1", [3, None]))) is None
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        unknown_sizes("mask-1", [3, 4])[::-1],
+        (Unknown("mask-1", 0, 3), Unknown("mask-2", 1, 4)),
+    ],
+)
+def test_total_of_chunks_of_no_mask_is_another_length(sizes):
+    """In another order, or of several masks; the bounds are added all the same."""
+    assert total(sizes) != Unknown("mask-1")
+    assert upper(total(sizes)) == 7
+
+
+@pytest.mark.parametrize("bounds", [[3, 4], [3, None]])
+def test_bounds_of_chunks(bounds):
+    """Of known sizes, unknown ones, and both."""
+    unknowns = unknown_sizes("mask-1", bounds)
+    assert uppers(unknowns) == bounds
+    assert uppers((2, *unknowns)) == [2, *bounds]
+    assert uppers((2, 3)) == [2, 3]
 
 
 def test_total_of_mixed_sizes_is_named_by_all_of_them():

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from marsdask.scheduler.base import dtype_of
 
 from ..node import Node, among_fields
-from ..sizes import Chunks, Index, upper
+from ..sizes import Chunks, Index, upper, uppers
 from ..snapshots.kinds import ByReference
 from ..snapshots.tokens import token, values_of
 from ..traits import Partitioning
@@ -156,7 +156,7 @@ class Grid(ByReference):
         """The bytes of the largest chunk; ``None`` if they are unbounded."""
         count = 1
         for sizes in self.chunks:
-            bounds = [upper(size) for size in set(sizes)]
+            bounds = {*uppers(sizes)}
             if None in bounds:
                 return None
             count *= max(bounds, default=0)  # type: ignore[operator, type-var]

@@ -11,7 +11,9 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, overload
+
+import numpy as np
 
 from ..machine.costs import FunctionWrapper
 from ..sizes import Index, Sizes, borders, known, numbers, upper
@@ -88,20 +90,50 @@ def _size(starts: Sequence[int], position: int) -> int:
     return starts[position + 1] - starts[position]
 
 
-def halo_runs(sizes: tuple[int, ...], depth: Depth, edge: Edge) -> list[list[Run]]:
-    """For each chunk of an axis list the runs of its elements and of its halo."""
-    starts = borders(sizes)
-    length = starts[-1]
-    all_runs = []
-    for begin, end in itertools.pairwise(starts):
-        first, last = begin - depth[0], end + depth[1]
+@dataclass(frozen=True)
+class HaloRuns(Sequence[list[Run]]):
+    """For each chunk of an axis the runs of its elements and of its halo, made when asked for."""
+
+    sizes: tuple[int, ...]
+    depth: Depth
+    edge: Edge
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return borders(self.sizes)
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    @overload
+    def __getitem__(self, position: int) -> list[Run]: ...
+
+    @overload
+    def __getitem__(self, position: slice) -> list[list[Run]]: ...
+
+    def __getitem__(self, position: int | slice) -> Any:
+        if isinstance(position, slice):
+            return [self[i] for i in range(len(self))[position]]
+        starts, edge = self._starts, self.edge
+        at, length = range(len(self))[position], starts[-1]
+        first, last = starts[at] - self.depth[0], starts[at + 1] + self.depth[1]
         inner = cover(starts, max(first, 0), min(last, length))
         runs = [Run(place, part, part.stop - part.start) for place, part in inner]
         if not is_none(edge) and length:
             before, after = range(first, min(0, last)), range(max(length, first), last)
             runs = [*_beyond(starts, edge, before), *runs, *_beyond(starts, edge, after)]
-        all_runs.append(runs)
-    return all_runs
+        return runs
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """The number of elements of each chunk with its halo."""
+        starts, length = np.array(self._starts), self._starts[-1]
+        first, last = starts[:-1] - self.depth[0], starts[1:] + self.depth[1]
+        counts = np.maximum(0, np.minimum(last, length) - np.maximum(first, 0))
+        if not is_none(self.edge) and length:
+            counts += np.maximum(0, np.minimum(0, last) - first)
+            counts += np.maximum(0, last - np.maximum(length, first))
+        return tuple(counts.tolist())
 
 
 def _beyond(starts: Sequence[int], edge: Edge, positions: range) -> list[Run]:
@@ -132,10 +164,10 @@ class Halo(Rule):
     the shape: ``None`` along axes of one part, whose lengths need not be known."""
 
     @cached_property
-    def _runs(self) -> list[list[list[Run]]]:
+    def _runs(self) -> list[Sequence[list[Run]]]:
         axes = zip(self.source.chunks, self.depths, self.edges, strict=True)
         return [
-            halo_runs(numbers(sizes), depth, edge) if any(depth) or known(sizes) else _each(sizes)
+            HaloRuns(numbers(sizes), depth, edge) if any(depth) or known(sizes) else _each(sizes)
             for sizes, depth, edge in axes
         ]
 
@@ -222,8 +254,8 @@ class Stencil(Rule):
         return borders(self.source.chunks[0])
 
     @cached_property
-    def _runs(self) -> list[list[Run]]:
-        return halo_runs(numbers(self.source.chunks[0]), self.depth, "none")
+    def _runs(self) -> HaloRuns:
+        return HaloRuns(numbers(self.source.chunks[0]), self.depth, "none")
 
     def cell(self, index: Index) -> Call:
         (at,) = index

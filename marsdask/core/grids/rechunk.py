@@ -39,7 +39,17 @@ def pieces_of(old: Sizes, new: Sizes) -> list[list[Piece]]:
     if old == new:
         return [[(position, slice(None))] for position in range(len(old))]
     starts = borders(old)
-    return [cover(starts, begin, end) for begin, end in itertools.pairwise(borders(new))]
+    position, last = 0, len(old) - 1
+    pieces: list[list[Piece]] = []
+    for begin, end in itertools.pairwise(borders(new)):
+        while position < last and starts[position + 1] <= begin:
+            position += 1
+        start = starts[position]
+        if begin < end <= starts[position + 1]:
+            pieces.append([(position, slice(begin - start, end - start))])
+        else:
+            pieces.append(cover(starts, begin, end))
+    return pieces
 
 
 def cover(starts: Sequence[int], begin: int, end: int) -> list[Piece]:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from marsdask.core.grids.grid import Grid
 from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Columns, Condition, Node, Predicate, SameMeta
-from marsdask.core.sizes import Chunks, Sizes, unknown_sizes, upper
+from marsdask.core.sizes import Chunks, Sizes, unknown_sizes, uppers
 from marsdask.core.snapshots.tokens import token
 from marsdask.core.traits import Traits
 
@@ -67,7 +67,7 @@ class Filter(SameMeta, FrameNode):
 
     def _sizes(self, sizes: Sizes) -> Sizes:
         # The name includes the input's chunks: over other chunks the same mask leaves other sizes.
-        return unknown_sizes(f"{self.mask.name}:{token(sizes)}", [upper(size) for size in sizes])
+        return unknown_sizes(f"{self.mask.name}:{token(sizes)}", uppers(sizes))
 
     def tile(self, a: Grid, mask: Grid) -> Any:
         (a, mask), sizes = yield from aligned_rows([a, mask])

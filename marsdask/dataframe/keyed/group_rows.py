@@ -117,6 +117,8 @@ class Nth(MadeOfRows, Generic[R]):
 class GroupedRows(SameChunks, FrameNode):
     """A value for each row, of all rows of its group."""
 
+    holds_all = True
+
     call: GroupByCall
 
     @property

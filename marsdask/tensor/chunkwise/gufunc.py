@@ -14,6 +14,7 @@ from marsdask.core.grids.blockwise import Axes
 from marsdask.core.grids.blockwise import blockwise as map_grids
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
+from marsdask.core.node import Axes as LoopAxes
 from marsdask.core.node import MultiOutput, Node
 from marsdask.core.sizes import Chunks, Size, Sizes, known, total, upper
 from marsdask.core.snapshots.functions import function_name
@@ -108,6 +109,8 @@ class GUFunc(MultiOutput):
     """The lengths of core axes that are of no input."""
     kwargs: Mapping[str, Any] | None
     dtypes: tuple[Any, ...] = field(repr=False)
+    is_vectorized: bool = False
+    """Whether the function is called for each place along the loop axes alone."""
 
     @property
     def label(self) -> str:
@@ -130,6 +133,16 @@ class GUFunc(MultiOutput):
     @property
     def _loop_labels(self) -> list[list[Any]]:
         return [[label for label in own if isinstance(label, int)] for own in self.labels]
+
+    @property
+    def loop_axes(self) -> tuple[LoopAxes, ...] | None:
+        if not self.is_vectorized:
+            return None  # the function sees whole chunks
+        loops = len(self._loops)
+        return tuple(
+            tuple(label + loops if isinstance(label, int) else None for label in own)
+            for own in self.labels
+        )
 
     @property
     def meta(self) -> Any:
@@ -242,7 +255,8 @@ def apply_gufunc(
     )
     _check_core(form, arrays, output_sizes or {}, allow_rechunk=allow_rechunk)
     sizes = tuple((name, int(size)) for name, size in (output_sizes or {}).items())
-    node = GUFunc(call, form, arrays, sizes, kwargs or None, dtypes)
+    inputs = (call, form, arrays, sizes, kwargs or None, dtypes)
+    node = GUFunc(*inputs, is_vectorized=pattern is not None)
     pairs = zip(node.parts(), out, strict=True)
     results = [_placed(wrap(part), own, keepdims=keepdims) for part, own in pairs]
     return ExecutableTuple(results) if form.several else results[0]

@@ -11,7 +11,7 @@ import numpy as np
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.grids.neighbours import Depth, Edge, Halo, halo_runs, is_none, merge_sizes
+from marsdask.core.grids.neighbours import Depth, Edge, Halo, HaloRuns, is_none, merge_sizes
 from marsdask.core.grids.rechunk import cut
 from marsdask.core.node import SameMeta
 from marsdask.core.sizes import Chunks, Index, Sizes, Unknown, known, numbers
@@ -56,8 +56,7 @@ class Overlap(SameMeta):
             if depth == (0, 0):
                 splits.append(sizes)
             elif known(sizes):
-                runs = halo_runs(numbers(sizes), depth, edge)
-                splits.append(tuple(sum(run.length for run in part) for part in runs))
+                splits.append(HaloRuns(numbers(sizes), depth, edge).lengths)
             else:
                 splits.append((Unknown(f"{self.name}@{axis}"),))
         return tuple(splits)
@@ -91,6 +90,15 @@ def _inner(i: int, count: int, depth: Depth, edge: Edge) -> slice:
     return slice(before or None, -after or None)
 
 
+def _lengths_without(sizes: tuple[int, ...], depth: Depth, edge: Edge) -> Sizes:
+    """Return the lengths of chunks without their halo."""
+    lengths = np.array(sizes) - sum(depth)
+    if is_none(edge):
+        lengths[0] += depth[0]
+        lengths[-1] += depth[1]
+    return tuple(np.maximum(lengths, 0).tolist())
+
+
 @dataclass(frozen=True, eq=False)
 class Trim(SameMeta):
     """Every chunk without its halo."""
@@ -111,6 +119,9 @@ class Trim(SameMeta):
         ):
             if depth == (0, 0):
                 splits.append(sizes)
+                continue
+            if known(sizes):
+                splits.append(_lengths_without(numbers(sizes), depth, edge))
                 continue
             parts = [_inner(i, len(sizes), depth, edge) for i in range(len(sizes))]
             splits.append(

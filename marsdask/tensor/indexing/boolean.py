@@ -30,6 +30,7 @@ from marsdask.core.sizes import (
     shape_of,
     unknown_sizes,
     upper,
+    uppers,
 )
 from marsdask.core.snapshots.tokens import token
 
@@ -80,10 +81,12 @@ def lengths_by(mask: Node, cut: Chunks, own: Chunks) -> Sizes:
         return tuple(int(np.count_nonzero(mask.array[i:j])) for i, j in spans)
     name = mask.name if cut == own else f"{mask.name}|{token(cut)}"
     inner = [upper(sizes[0]) for sizes in cut[1:]]
-    bounds = [
-        None if (n := upper(size)) is None or None in inner else n * math.prod(inner)  # type: ignore[arg-type]
-        for size in cut[0]
-    ]
+    bounds = uppers(cut[0])
+    if inner:
+        bounds = [
+            None if n is None or None in inner else n * math.prod(inner)  # type: ignore[arg-type]
+            for n in bounds
+        ]
     return unknown_sizes(name, bounds)
 
 

@@ -12,7 +12,7 @@ from marsdask.core.grids.parts import is_small_part, part_of
 from marsdask.core.grids.select import cut_axis, prefix, slice_grid
 from marsdask.core.node import DiagonalOf, MemoryOrder, Node, PartOf, SameMeta
 from marsdask.core.node import Taken as Cut
-from marsdask.core.sizes import Chunks, Sizes, Unknown, known, numbers, upper
+from marsdask.core.sizes import Chunks, Sizes, Unknown, known, numbers, uppers
 
 from ..chunkwise.rechunk import recut_as
 
@@ -174,7 +174,7 @@ def elements_needed(part: Taken) -> int | None:
 def _bound(sizes: Sizes, part: range | slice) -> int | None:
     if isinstance(part, range):
         return len(part)
-    bounds = [upper(size) for size in sizes]
+    bounds = uppers(sizes)
     whole = None if None in bounds else sum(bounds)  # type: ignore[arg-type]
     count = elements_needed(part)
     if count is None or whole is None:

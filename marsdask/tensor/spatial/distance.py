@@ -254,22 +254,11 @@ class CondensedDistances(Node):
     def sliced(self, taken: Taken, part: PartOf) -> Node | None:
         (own,) = taken
         rows = self.a.shape[0]
-        if own is None or not isinstance(rows, int) or (run := run_of(own)) is None:
-            return None
-        span, rest = run
-        assert span is not None
-        pairs_by_row = list(itertools.islice(row_spans(span, rows), MOST_RUNS + 1))
-        if len(pairs_by_row) > MOST_RUNS:
-            return None
-        lines = tuple(
-            View(self._between(part(self.a, (range(row, row + 1), None)), others, part), (1,))
-            for row, others in pairs_by_row
-        )
-        return part(Concatenate(lines, 0, self.meta.dtype), (rest,))
+        return _of_rows(own, rows, self._between, part) if isinstance(rows, int) else None
 
-    def _between(self, row: Node, others: range, part: PartOf) -> Node:
-        b = part(self.a, (others, None))
-        return Distances(row, b, self.extras, self.metric, self.names, self.kwargs)
+    def _between(self, row: int, others: range, part: PartOf) -> Node:
+        a, b = part(self.a, (range(row, row + 1), None)), part(self.a, (others, None))
+        return View(Distances(a, b, self.extras, self.metric, self.names, self.kwargs), (1,))
 
     def tile(self, *grids: Grid) -> Generator[Any, Any, Grid]:
         by_node = dict(zip(self.inputs, grids, strict=True))
@@ -283,6 +272,21 @@ class CondensedDistances(Node):
             (_condensed(sum(sizes), bands),),
             self.meta,
         )
+
+
+def _of_rows(
+    own: range | None, side: int, line: Callable[[int, range, PartOf], Node], part: PartOf
+) -> Node | None:
+    """Return a part of a condensed vector, of the lines of its rows; ``None`` for too many."""
+    if own is None or (run := run_of(own)) is None:
+        return None
+    span, rest = run
+    assert span is not None
+    spans = list(itertools.islice(row_spans(span, side), MOST_RUNS + 1))
+    if len(spans) > MOST_RUNS:
+        return None
+    lines = tuple(line(row, columns, part) for row, columns in spans)
+    return part(Concatenate(lines, 0, lines[0].meta.dtype), (rest,))
 
 
 def row_spans(span: range, n: int) -> Iterator[tuple[int, range]]:
@@ -452,6 +456,15 @@ class CondensedForm(Node):
     @property
     def chunks(self) -> Chunks:
         return (_condensed(sum(self.bands), self.bands),)
+
+    def sliced(self, taken: Taken, part: PartOf) -> Node | None:
+        (own,) = taken
+        if self.checks:
+            return None  # they read the whole matrix
+        return _of_rows(own, sum(self.bands), self._line, part)
+
+    def _line(self, row: int, columns: range, part: PartOf) -> Node:
+        return View(part(self.a, (range(row, row + 1), columns)), (1,))
 
     def tile(self, a: Grid, *checks: Grid) -> Grid:
         return blockwise(

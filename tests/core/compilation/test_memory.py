@@ -272,6 +272,31 @@ def test_operations_that_keep_too_much_are_refused(name, tight):
     del tight
 
 
+#: Values of rows that meet the others of their groups: all are there before any is known.
+OF_GROUPS = {
+    "cumsum": lambda rows: rows.groupby("a").b.cumsum(),
+    "cumcount": lambda rows: rows.groupby("a").cumcount(),
+    "shift": lambda rows: rows.groupby("a").shift(),
+    "transform": lambda rows: rows.groupby("a").b.transform("sum"),
+    "duplicated": lambda rows: rows.duplicated(),
+    "repeated values": lambda rows: rows.a.duplicated(),
+}
+
+
+@pytest.mark.parametrize("name", OF_GROUPS)
+def test_few_values_of_groups_need_those_of_all_rows(name, tight):
+    """However few are chosen; columns of their own may be views, and do not count."""
+    runs: list[int] = []
+    length = 2**25 if name in ("duplicated", "repeated values") else 2**22
+    columns = {label: mt.arange(length, chunk_size=2**19) for label in "ab"}
+    columns["a"] = columns["a"].map_blocks(noted, runs=runs, dtype=np.int64)
+    rows = md.DataFrame(columns)
+    with pytest.raises(ResultsTooLarge, match=r"spill directories.*before it"):
+        OF_GROUPS[name](rows).iloc[3:6].compute()
+    assert not runs
+    del tight
+
+
 def test_results_of_unknown_size_and_views_are_not_refused(tight):
     """A filter may leave little, and what is repeated is there once."""
     x = mt.ones((2**11, 2**11), chunk_size=256)

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from marsdask.core.grids import neighbours
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.neighbours import halo_runs, merge_sizes, reaches_far, stencil
+from marsdask.core.grids.neighbours import HaloRuns, merge_sizes, reaches_far, stencil
+from marsdask.core.grids.rechunk import cover
 from marsdask.core.sizes import Unknown, unknown_sizes
 from tests.core.grids.bare_rules import value
 from tests.core.toys import Numbers
@@ -70,9 +72,33 @@ def test_what_lies_beyond_the_ends(edge: Any, expected: Any) -> None:
             for run in runs
             for item in ([None] * run.length if run.constant else _read(elements, run))
         ]
-        for runs in halo_runs((1, 2), (2, 1), edge)
+        for runs in HaloRuns((1, 2), (2, 1), edge)
     ]
     assert found == expected
+
+
+@given(sizes=SIZES, depth=DEPTHS, edge=st.sampled_from(["none", "periodic", "nearest", 7]))
+def test_lengths_of_halos_are_those_of_their_runs(sizes: Any, depth: Any, edge: Any) -> None:
+    """The lengths of all chunks are counted without their runs."""
+    halos = HaloRuns(sizes, depth, edge)
+    assert list(halos.lengths) == [sum(run.length for run in runs) for runs in halos]
+    assert halos[-1:] == [halos[len(sizes) - 1]]
+
+
+def test_runs_are_made_of_the_chunks_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a thousand chunks, those of one are read for one, and none for the lengths."""
+    asked: list[int] = []
+
+    def counted(starts: Any, begin: int, end: int) -> Any:
+        asked.append(begin)
+        return cover(starts, begin, end)
+
+    monkeypatch.setattr(neighbours, "cover", counted)
+    halos = HaloRuns((2,) * 1000, (1, 1), "none")
+    assert halos.lengths == (3, *(4,) * 998, 3)
+    assert not asked
+    assert [run.position for run in halos[5]] == [4, 5, 6]
+    assert len(asked) == 1
 
 
 def _read(elements: list[list[int]], run: Any) -> list[int]:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+from typing import Any
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import marsdask.tensor as mt
 from marsdask.core.grids.blockwise import blockwise
@@ -11,16 +16,19 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.rechunk import (
     JoinPieces,
     Recut,
+    cover,
     pieces_of,
     recut,
     split_and_join,
     split_chunks,
 )
 from marsdask.core.machine.plan import Plan, current_plan
-from marsdask.core.sizes import Unknown
+from marsdask.core.sizes import Unknown, borders
 from marsdask.tensor.kernels.assembly import assemble
 from tests.core.grids.bare_rules import value
 from tests.core.toys import Numbers
+
+SIZES = st.lists(st.integers(0, 4), min_size=1, max_size=6).map(tuple)
 
 
 def source(*sizes: int) -> Grid:
@@ -49,6 +57,15 @@ def test_pieces_cover_each_new_chunk_in_order() -> None:
         [(0, slice(0, 0))],
         [(0, slice(0, 2)), (1, slice(0, 1))],
     ]
+
+
+@given(old=SIZES, new=SIZES)
+def test_pieces_are_what_each_new_chunk_covers(old: Any, new: Any) -> None:
+    """Whatever the chunks, among them empty ones."""
+    new = (*new, max(0, sum(old) - sum(new)))
+    starts = borders(old)
+    expected = [cover(starts, begin, end) for begin, end in itertools.pairwise(borders(new))]
+    assert pieces_of(old, new) == expected
 
 
 def test_chunks_of_any_kind_are_cut_and_joined() -> None:

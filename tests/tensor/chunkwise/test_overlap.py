@@ -175,3 +175,14 @@ def test_the_smallest_chunks_are_those_of_dask() -> None:
     assert merge_sizes(3, (1, 1, 1, 5, 2)) == (3, 7)
     assert merge_sizes(9, (1, 2)) == (3,)
     assert isinstance(mt.overlap.overlap(mt.ones(9, chunk_size=3), 1, "none").node, Overlap)
+
+
+@pytest.mark.parametrize(
+    ("edge", "lengths"), [("none", (2, 2, 0, 2)), ("periodic", (0, 2, 0, 1)), (7, (0, 2, 0, 1))]
+)
+def test_lengths_without_halos(edge: Any, lengths: Any) -> None:
+    """Those of the chunks, also of chunks that are shorter than their halos."""
+    x = mt.arange(13, chunk_size=(3, 5, 1, 4))
+    trimmed = mt.overlap.trim_overlap(x, {0: (2, 1)}, {0: edge})
+    assert trimmed.chunks == (lengths,)
+    assert tuple(len(block.compute()) for block in trimmed.blocks.ravel()) == lengths

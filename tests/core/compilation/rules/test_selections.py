@@ -246,6 +246,14 @@ PROGRAMS: dict[str, tuple[Callable[[], Any], Any]] = {
     "unpackbits-axis": (lambda: mt.unpackbits(mt.ones((N, 2), "u1"), axis=1)[5:7, 7], [1, 1]),
     "packbits": (lambda: mt.packbits(mt.arange(N) % 2)[5:7], [85, 85]),
     "apply_along_axis": (lambda: mt.apply_along_axis(np.sum, 1, lines())[5:7], [545, 645]),
+    "vectorize": (
+        lambda: mt.vectorize(np.sum, signature="(n)->()")(lines())[5:7],
+        [545, 645],
+    ),
+    "vectorize-outputs": (
+        lambda: mt.vectorize(np.divmod, signature="(n),()->(n),(n)")(lines(), 7)[1][9:4:-2, 5:],
+        (np.arange(90, 40, -20)[:, None] + np.arange(5, 10)) % 7,
+    ),
     "coarsen": (lambda: mt.coarsen(np.sum, mt.arange(N), {0: 10})[5:7], [545, 645]),
     "coarsen-axes": (
         lambda: mt.coarsen(np.max, square(), {0: 2, 1: 5})[3, 9:5:-2],
@@ -264,6 +272,10 @@ PROGRAMS: dict[str, tuple[Callable[[], Any], Any]] = {
     "pdist-rows": (lambda: pdist(points())[B - 2 : B], [B - 1, 1]),
     "pdist-end": (lambda: pdist(points())[:-4:-1], [1, 2, 1]),
     "squareform": (lambda: squareform(mt.arange(B * (B - 1) // 2))[1, :4], [0, 0, B - 1, B]),
+    "squareform-vector": (
+        lambda: squareform(square(), checks=False)[[0, B - 2, B - 1, -1]],
+        [1, B - 1, B + 2, N - B - 1],
+    ),
     "take-by-tensor": (lambda: mt.arange(B)[mt.arange(N) // 2][5:7], [2, 3]),
     "take-by-tensor-lines": (
         lambda: mt.arange(3 * B, chunk_size=B).reshape(3, B)[mt.arange(N) % 3][5:7, 1],
