@@ -32,6 +32,7 @@ from .reduction import properties
 from .tensors import to_tensor
 from .whole.fallback import missing_attribute, with_fallback
 from .whole.missing_names import CONVERSIONS
+from .whole.object_types import with_known_types
 
 if TYPE_CHECKING:
     from marsdask.tensor import Tensor
@@ -348,6 +349,10 @@ class Index(Rows):
             return getattr(self._node.meta, name)
         if (attribute := by_time.attribute(self, name)) is not ...:
             return attribute
+        if any(hasattr(kind, name) for kind in TIMES) and not hasattr(pd.Index, name):
+            labels = with_known_types(self)
+            if labels is not self:
+                return getattr(labels, name)
         return missing_attribute(self, name, type(self._node.meta), CONVERSIONS)
 
     __hash__ = None  # type: ignore[assignment]

@@ -29,7 +29,7 @@ from ..rows import concat
 from ..schemas.schema import types_of
 from ..whole.fallback import with_fallback
 from ..whole.origin import MadeOfRows
-from .aggregation import GroupByCall, R, restore_order
+from .aggregation import AggregationMethod, GroupByCall, R, restore_order
 from .chunk_sizing import MeasuredGrid, may_be_tight, measure, repartition, split_large
 from .group_aggregation import meta_of_groups
 from .shuffle import Counts, casts_of, counted_parts, cut_by_hash, shuffle
@@ -266,3 +266,49 @@ def check_no_lazy(name: str, *args: Any) -> None:
             f"groupby().{name}() of another lazy object is not supported; use apply() of a "
             "frame that has both"
         )
+
+
+def extreme_values(name: str, which: str) -> AggregationMethod:
+    """Return ``nlargest`` or ``nsmallest`` as a method of groups of a series."""
+
+    def values(self: Any, n: int = 5, keep: str = "first") -> Any:
+        return self._aggregate(name, n, keep)
+
+    values.__name__ = name
+    values.__doc__ = f"""Return the {which} values of each group of a series.
+
+    See pandas.api.typing.SeriesGroupBy.{name}. All rows of a group meet in one task.
+
+    Parameters
+    ----------
+    n : int
+        How many values.
+    keep : {{"first", "last", "all"}}
+        Which of equal values.
+
+    Returns
+    -------
+    Series
+        The values, labelled by the key and by their row labels.
+
+    Examples
+    --------
+    >>> frame = md.DataFrame({{"k": [1, 1, 2], "x": [3, 3, 5]}})
+    >>> len(frame.groupby("k").x.{name}(1).compute())
+    2
+    """
+    return typed("AggregationMethod", values)
+
+
+def row_method(name: str) -> AggregationMethod:
+    """Return the method of that name, which gives a value for each row."""
+
+    def values(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return self._row_values(name, *args, **kwargs)
+
+    values.__name__ = name
+    values.__doc__ = (
+        f"Return a value for each row. See pandas.api.typing.DataFrameGroupBy.{name}.\n\n"
+        "Rows of equal keys meet in one task; the values return to the chunks of their rows."
+    )
+    return typed("AggregationMethod", values)

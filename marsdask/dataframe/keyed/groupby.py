@@ -45,11 +45,22 @@ from ..reduction.floats import narrow_floats
 from ..reduction.reductions import collection_of as _lazy
 from ..whole.fallback import missing_attribute, with_fallback
 from ..whole.missing_names import GROUP_CONVERSIONS
+from ..whole.object_types import with_known_labels, with_known_types
 from ..whole.origin import MadeOfRows
 from .aggregation import AggregationMethod, C, GroupByCall, Pairs, R, SizeMethod
 from .group_aggregation import GroupByAggregation, empty_result, in_doubles, meta_of_groups
 from .group_corrwith import corrwith
-from .group_rows import GroupedRows, Nth, RowMask, check_no_lazy, falls, numbered_down, rises
+from .group_rows import (
+    GroupedRows,
+    Nth,
+    RowMask,
+    check_no_lazy,
+    extreme_values,
+    falls,
+    numbered_down,
+    rises,
+    row_method,
+)
 from .group_windows import GroupBins, GroupEwm, GroupRolling, WindowCall
 
 if TYPE_CHECKING:
@@ -67,46 +78,11 @@ def _aggregation(name: str) -> AggregationMethod:
     return typed("AggregationMethod", aggregate)
 
 
-def _extremes(name: str, which: str) -> AggregationMethod:
-    def values(self: Any, n: int = 5, keep: str = "first") -> Any:
-        return self._aggregate(name, n, keep)
-
-    values.__name__ = name
-    values.__doc__ = f"""Return the {which} values of each group of a series.
-
-    See pandas.api.typing.SeriesGroupBy.{name}. All rows of a group meet in one task.
-
-    Parameters
-    ----------
-    n : int
-        How many values.
-    keep : {{"first", "last", "all"}}
-        Which of equal values.
-
-    Returns
-    -------
-    Series
-        The values, labelled by the key and by their row labels.
-
-    Examples
-    --------
-    >>> frame = md.DataFrame({{"k": [1, 1, 2], "x": [3, 3, 5]}})
-    >>> len(frame.groupby("k").x.{name}(1).compute())
-    2
-    """
-    return typed("AggregationMethod", values)
-
-
-def _row_method(name: str) -> AggregationMethod:
-    def values(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return self._row_values(name, *args, **kwargs)
-
-    values.__name__ = name
-    values.__doc__ = (
-        f"Return a value for each row. See pandas.api.typing.DataFrameGroupBy.{name}.\n\n"
-        "Rows of equal keys meet in one task; the values return to the chunks of their rows."
-    )
-    return typed("AggregationMethod", values)
+#: Methods whose way depends on whether columns are numbers, times or other objects.
+BY_TYPES = {
+    *("corr", "cov", "cummax", "cummin", "cumprod", "cumsum"),
+    *("nlargest", "nsmallest", "quantile", "transform"),
+}
 
 
 @ignore_arguments(IGNORED_OF_GROUPS)
@@ -192,7 +168,8 @@ class GroupBy(MadeOfRows, Generic[R, C]):
         return self._result(self._call(GroupByCall, method, args, kwargs))
 
     def _result(self, call: GroupByCall) -> Any:
-        result = labelled_as(self._of_all_groups(call), self._source, call)
+        groups = self._typed(call)
+        result = labelled_as(groups._of_all_groups(call), groups._source, call)
         if self._names != self._by:
             result = rowwise(named_levels, result, by=self._by, names=self._names)
         if self._flags["as_index"]:
@@ -227,7 +204,18 @@ class GroupBy(MadeOfRows, Generic[R, C]):
         empty = self._flags["empty"][0]
         if not isinstance(empty, TimeBins):
             return self
-        rows = _lazy(self._node).sort_values(empty.times, kind="stable", na_position="first")
+        times = _lazy(self._node).sort_values(empty.times, kind="stable", na_position="first")
+        return self._of_rows(times)
+
+    def _typed(self, call: GroupByCall) -> GroupBy[Any, Any]:
+        """Return the groups of rows that tell the types on which the way of a method depends."""
+        by_types = call.method in BY_TYPES or dict(call.kwargs).get("numeric_only")
+        return self._of_rows(with_known_types(_lazy(self._node))) if by_types else self
+
+    def _of_rows(self, rows: Any) -> GroupBy[Any, Any]:
+        """Return the same groups of rows that also have the keys."""
+        if rows.node is self._node:
+            return self
         meta = self._source.node.meta
         if isinstance(meta, pd.DataFrame):
             source = rowwise(column_of, rows, key=list(meta.columns))
@@ -243,10 +231,11 @@ class GroupBy(MadeOfRows, Generic[R, C]):
         return self._rows(self._call(GroupByCall, method, args, kwargs))
 
     def _rows(self, call: GroupByCall) -> Any:
-        wide, narrowing = in_doubles(self._in_order()._node, call)
+        groups = self._typed(call)
+        wide, narrowing = in_doubles(groups._in_order()._node, call)
         node: Node = GroupedRows(wide, call)
         _ = node.meta  # raises pandas's errors at the call
-        return labelled_as(_lazy(narrow_floats(node, wide, narrowing)), self._source, call)
+        return labelled_as(_lazy(narrow_floats(node, wide, narrowing)), groups._source, call)
 
     def _selected(self, method: str, /, *args: Any, **kwargs: Any) -> Any:
         """Return the rows of the source that a method of pandas selects."""
@@ -509,13 +498,16 @@ class GroupBy(MadeOfRows, Generic[R, C]):
             Arguments of pandas's ``resample``.
         """
         check_names("resample", options, pd.DataFrame.resample)
-        labels = self._node.meta.index if options.get("on") is None else None
-        if labels is not None and labels.dtype.kind not in "mM":
+        by_labels = options.get("on") is None
+        known = with_known_labels if by_labels else with_known_types
+        groups = self._of_rows(known(_lazy(self._node)))
+        labels = groups._node.meta.index
+        if by_labels and labels.dtype.kind not in "mM":
             raise TypeError(
                 "Only valid with DatetimeIndex, TimedeltaIndex or PeriodIndex, but got an "
                 f"instance of '{type(labels).__name__}'"
             )
-        return GroupBins(self, "resample", {"rule": rule, **options})
+        return GroupBins(groups, "resample", {"rule": rule, **options})
 
     @property
     def ndim(self) -> int:
@@ -607,20 +599,20 @@ class GroupBy(MadeOfRows, Generic[R, C]):
     ohlc: Final = _aggregation("ohlc")
     take: Final = _aggregation("take")
     value_counts: Final = typed("SizeMethod", _aggregation("value_counts"))
-    nlargest: Final = _extremes("nlargest", "largest")
-    nsmallest: Final = _extremes("nsmallest", "smallest")
+    nlargest: Final = extreme_values("nlargest", "largest")
+    nsmallest: Final = extreme_values("nsmallest", "smallest")
 
-    cumsum: Final = _row_method("cumsum")
-    cumprod: Final = _row_method("cumprod")
-    cummin: Final = _row_method("cummin")
-    cummax: Final = _row_method("cummax")
-    cumcount: Final = typed("SizeMethod", _row_method("cumcount"))
-    rank: Final = _row_method("rank")
-    shift: Final = _row_method("shift")
-    diff: Final = _row_method("diff")
-    pct_change: Final = _row_method("pct_change")
-    ffill: Final = _row_method("ffill")
-    bfill: Final = _row_method("bfill")
+    cumsum: Final = row_method("cumsum")
+    cumprod: Final = row_method("cumprod")
+    cummin: Final = row_method("cummin")
+    cummax: Final = row_method("cummax")
+    cumcount: Final = typed("SizeMethod", row_method("cumcount"))
+    rank: Final = row_method("rank")
+    shift: Final = row_method("shift")
+    diff: Final = row_method("diff")
+    pct_change: Final = row_method("pct_change")
+    ffill: Final = row_method("ffill")
+    bfill: Final = row_method("bfill")
 
 
 def groupby(
@@ -645,6 +637,8 @@ def groupby(
         raise NotImplementedError(
             "groupby(by=, level=) is not supported; use one of them, after rename(index=by)"
         )
+    if any(isinstance(key, TimeGrouper) for key in (by if isinstance(by, list) else [by])):
+        obj = with_known_labels(with_known_types(obj))
     source, node = obj, obj.node
     selection: Any = ...
     series: tuple[Any, ...] = ()

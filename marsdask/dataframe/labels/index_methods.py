@@ -23,6 +23,7 @@ from ..reduction.properties import monotonic
 from ..reshape.concat import concat
 from ..reshape.object_labels import inferred_values
 from ..tensors import to_tensor
+from ..whole.object_types import with_known_types
 
 if TYPE_CHECKING:
     from marsdask.tensor import Tensor
@@ -140,7 +141,7 @@ def of_times(name: str) -> Callable[..., Index]:
     """Return the method of that name of an Index of times."""
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return rowwise(Method(name), self, *args, **kwargs)
+        return rowwise(Method(name), with_known_types(self), *args, **kwargs)
 
     call.__name__ = name
     call.__doc__ = f"Return other labels for those of times. See pandas.DatetimeIndex.{name}."

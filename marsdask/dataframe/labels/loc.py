@@ -25,6 +25,7 @@ from ..nodes.dtypes import in_one_type
 from ..nodes.frame_node import FrameNode, S, axis_number
 from ..rows import concat, without_ellipsis, without_levels
 from ..whole.fallback import with_fallback
+from ..whole.object_types import with_known_labels
 from ..whole.origin import MadeOfRows
 from .assignment import assign_iloc, assign_loc
 from .by_position import rows_in_order
@@ -385,6 +386,9 @@ def _rows(obj: Any, key: Any, *, flags: bool) -> Any:
         key = list(key)
     if isinstance(key, Collection | pd.Series):
         return obj[key]
+    ends = (key.start, key.stop) if isinstance(key, slice) else (key,)
+    if any(isinstance(end, str) for end in ends):  # which may be of times
+        obj = with_known_labels(obj)
     check_label_kind(obj.node.meta.index, key, flags=flags)
     check_within_intervals(obj.node.meta.index, key)
     numbers = numbers_of(obj.node)

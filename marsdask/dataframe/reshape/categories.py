@@ -19,6 +19,7 @@ from ..nodes.categories import with_all_categories
 from ..nodes.frame_node import as_node
 from ..tensors import to_tensor
 from ..whole.fallback import function_with_fallback
+from ..whole.object_types import with_known_types
 from .conversions import Conversion, as_lazy, is_lazy, of_memory
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def qcut(x: Any, q: Any, *, retbins: bool = False, **options: Any) -> Any:
     if not is_lazy(x):
         return _of_memory("qcut", x, q, retbins=retbins, **options)
     _values(x, "qcut")
-    x = as_plain_numbers(x)
+    x = as_plain_numbers(with_known_types(x))
     quantiles = x.dropna().quantile(list(shares_of(q))).compute()
     edges = pd.Index(quantiles)
     if quantiles.isna().all():  # there is no value: pandas tells what comes of it

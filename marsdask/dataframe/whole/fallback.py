@@ -19,6 +19,7 @@ from marsdask.core.public import OPERATORS, REFLECTED
 from ..arguments.positions import in_positions_of
 from .calls import called_by_pandas, falls_back, function_by_pandas, set_by_pandas
 from .missing_names import UnsupportedNameError, missing_name
+from .object_types import with_types_for
 from .origin import Access, remember
 
 C = TypeVar("C", bound=type)
@@ -130,14 +131,14 @@ def _method(method: Any, name: str) -> Any:
         if _at_work.get():
             return method(*args, **kwargs)
         obj, *rest = args
-        access = Access(name, tuple(rest), kwargs)
+        obj, access = with_types_for(obj, Access(name, tuple(rest), kwargs))
 
         def fall_back(refusal: NotImplementedError) -> Any:
             if isinstance(obj, Collection) and not hasattr(obj.node.meta, name):
                 raise refusal  # the method is Dask's or Mars's
             return called_by_pandas(obj, access, refusal)
 
-        result = _tried(method, name, args, kwargs, fall_back)
+        result = _tried(method, name, (obj, *(access.args or ())), kwargs, fall_back)
         remember(result, obj, access)
         return result
 

@@ -21,6 +21,7 @@ from ..ordered.rows_at_once import RowsAtOnce
 from ..ordered.shift import RowStencil
 from ..rows import concat
 from ..whole.fallback import with_fallback
+from ..whole.object_types import with_known_labels, with_known_types
 from .recurrence import CarriedRows, Carry
 from .window import OF_PAIRS, Options, Windows, check_method, statistic, window_values
 
@@ -141,6 +142,8 @@ def rolling(
         window = pd.Timedelta(window)
     options = {"window": int(window) if by_rows else window, "min_periods": min_periods}
     options |= {"center": center, "win_type": win_type, "on": on, "closed": closed, "step": step}
+    if by_time:
+        obj = with_known_labels(obj) if on is None else with_known_types(obj)
     meta = obj.node.meta
     meta.rolling(**options)  # raises at once, as in pandas
     dtype = (meta.index if on is None else meta[on]).dtype
