@@ -257,7 +257,7 @@ def finish(
         value = reduce_whole(partial.rows if opens else like, recipe, kwargs)
         return np.float64(value) if type(value) is float else value  # a nan with a dtype
     result = RECIPES[recipe].finalize(partial, **dict(kwargs))
-    if isinstance(like, pd.DataFrame) and result.dtype == float:
+    if isinstance(like, pd.DataFrame) and result.dtype in (np.dtype(float), pd.Float64Dtype()):
         result = _in_own_types(result, like, SHORT if recipe in DEVIATIONS else SHORT[1:])
     if dtype in SHORT or isinstance(dtype, pd.Float32Dtype | pd.Float64Dtype):
         # Declared floats may be integers with a mask: see convert_dtypes().
@@ -278,9 +278,13 @@ def finish(
 
 def _in_own_types(result: Any, like: Any, short: tuple[Any, ...]) -> Any:
     """Round the doubles of short floats to their own types, as pandas does beside other columns."""
+    short = (*short, pd.Float32Dtype())
     values = zip(result.array, like.dtypes, strict=True)
-    rounded = [dtype.type(value) if dtype in short else value for value, dtype in values]
-    return pd.Series(rounded, result.index, float, name=result.name)
+    rounded = [
+        dtype.type(value) if dtype in short and value is not pd.NA else value
+        for value, dtype in values
+    ]
+    return pd.Series(rounded, result.index, result.dtype, name=result.name)
 
 
 def _are_whole_numbers(partial: Any, like: Any, least: int) -> bool:

@@ -163,3 +163,27 @@ def test_integers_that_only_rows_tell(name: str, last: Any) -> None:
     frame = pd.DataFrame({"a": [1.0, 2.0, last], "b": [3, 1, 2]})
     lazy = md.DataFrame(frame, chunk_size=1).convert_dtypes()
     equal(OF_VALUES[name](lazy), OF_VALUES[name](frame.convert_dtypes()))
+
+
+BESIDE: dict[str, Any] = {
+    "float64": [1.0, 2.0, 3.1],
+    "int64": [1, 2, 3],
+    "bool": [True, False, True],
+    "Int64": [1, None, 3],
+    "Float64": [1.0, None, 3.3],
+    "boolean": [True, None, False],
+}
+
+
+@pytest.mark.parametrize("beside", BESIDE)
+@pytest.mark.parametrize("name", ["mean", "var", "std", "sem", "skew", "sum", "prod", "max"])
+def test_narrow_floats_with_a_mask_beside_others(name: str, beside: str) -> None:
+    """Their statistics have their own precision, in the common type of all columns."""
+    dtype: Any = beside
+    other = pd.array(BESIDE[beside], dtype=dtype)
+    for values in ([5, 1, 2.3], [5, 1, None], [None] * 3):
+        frame = pd.DataFrame({"a": pd.array(values, dtype="Float32"), "b": other})
+        theirs = getattr(frame, name)()
+        for rows in (1, 3):
+            ours = getattr(md.DataFrame(frame, chunk_size=rows), name)().compute()
+            pd.testing.assert_series_equal(ours, theirs, rtol=1e-12)
