@@ -65,7 +65,6 @@ REASONS = {
     "ma.normalize_masked_array": "internal to Dask",
     "False_": "Python's own",
     "True_": "Python's own",
-    "ndenumerate": "`numpy.ndenumerate(tensor)` computes first; `ndindex(*shape)` does not",
     "nditer": "for loops over memory; `map_blocks` is for chunks",
     "nested_iters": "for loops over memory; `map_blocks` is for chunks",
     "flatiter": "`Tensor.flat` is one",

@@ -134,6 +134,7 @@ from .indexing.inplace import (
     resize,
 )
 from .indexing.insertion import insert
+from .indexing.iteration import ndenumerate
 from .io import image_files as images
 from .io.dask_arrays import from_dask, from_delayed, to_dask, to_delayed
 from .io.hdf5_files import to_hdf5, tohdf5
@@ -449,6 +450,7 @@ __all__ = [
     "nanquantile",
     "nanstd",
     "nanvar",
+    "ndenumerate",
     "ndim",
     "newaxis",
     "nonzero",

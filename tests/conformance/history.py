@@ -420,11 +420,11 @@ WITHOUT = """arange as_gufunc assert_eq atop bartlett blackman broadcast_shapes 
     fromvineyard fromzarr full genfromtxt get_printoptions geterr hamming hanning identity
     imread indices iscomplexobj isdtype isfortran isrealobj isscalar issparse issubdtype
     iterable kaiser load loadtxt mask_indices may_share_memory min_scalar_type mintypecode ndim
-    ones optimize printoptions promote_types register_chunk_type result_type save savetxt savez
-    savez_compressed scalar set_printoptions seterr shape shares_memory size to_dask to_delayed
-    to_hdf5 to_npy_stack to_tiledb to_vineyard to_zarr tohdf5 totiledb tovineyard tozarr tri
-    tril_indices triu_indices typename unify_chunks zeros empty_like apply_gufunc blockwise
-    map_blocks map_chunk reduction reshape_blockwise store"""
+    ones ndenumerate optimize printoptions promote_types register_chunk_type result_type save
+    savetxt savez savez_compressed scalar set_printoptions seterr shape shares_memory size
+    to_dask to_delayed to_hdf5 to_npy_stack to_tiledb to_vineyard to_zarr tohdf5 totiledb
+    tovineyard tozarr tri tril_indices triu_indices typename unify_chunks zeros empty_like
+    apply_gufunc blockwise map_blocks map_chunk reduction reshape_blockwise store"""
 
 
 def _standard(call: Any) -> Call:

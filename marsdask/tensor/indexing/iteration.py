@@ -9,7 +9,9 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from marsdask.core.collection import wrap
+import numpy as np
+
+from marsdask.core.collection import Collection, wrap
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.select import slice_grid
@@ -23,8 +25,8 @@ from ..blocks import assemble
 from ..manipulation.shape import view_grid
 from ..memory_order import reduced
 from ..operands import empty, is_masked
-from ..sparse.blocks import is_sparse
-from ..typing import public_view
+from ..sparse.blocks import dense, is_sparse
+from ..typing import ArrayLike, public_view
 from .slicing import EVERYTHING, Slice
 
 #: Bytes that a loop holds in memory at a time, or one row if that is larger.
@@ -152,3 +154,45 @@ def _row(tensor: Any, around: RowBatch, place: int) -> Node:
     """Return a row, which is a view, or an element, which is none."""
     del tensor
     return Element(around.a, (place,), around)
+
+
+def ndenumerate(arr: ArrayLike) -> Iterator[tuple[tuple[int, ...], Any]]:
+    """Iterate over the indices and values of elements, in C order. See numpy.ndenumerate.
+
+    Differs from NumPy: a tensor is computed a batch of rows at a time.
+
+    Parameters
+    ----------
+    arr : array_like
+        The elements.
+
+    Yields
+    ------
+    index : tuple of int
+        The place of an element.
+    value : scalar
+        The element.
+
+    Examples
+    --------
+    >>> list(mt.ndenumerate(mt.array([[5, 6]])))
+    [((0, 0), np.int64(5)), ((0, 1), np.int64(6))]
+    """
+    tensor: Any = arr
+    if not _has_rows(tensor):
+        yield from np.ndenumerate(np.asarray(tensor))
+        return
+    node = tensor.node if known(tensor.node.shape) else tensor.execute().node
+    length, *tail = numbers(node.shape)
+    most = max(1, BATCH // max(1, math.prod(tail) * node.meta.dtype.itemsize))
+    for begin in range(0, length, most):
+        block = dense(tensor[begin : begin + most].compute())
+        for (row, *places), value in np.ndenumerate(block):
+            yield (begin + row, *places), value
+
+
+def _has_rows(obj: Any) -> bool:
+    """Recognise tensors that have axes."""
+    if not isinstance(obj, Collection) or not obj.node.chunks:
+        return False
+    return isinstance(obj.node.meta, np.ndarray) or is_sparse(obj.node.meta)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 
 import marsdask
+import marsdask.dataframe as md
 import marsdask.tensor as mt
 from marsdask.core.errors import SessionClosed
 from marsdask.scheduler.inprocess.handles import LocalScheduler
@@ -107,3 +110,34 @@ def test_any_elements_can_be_iterated():
     assert [item.item() for item in found] == records.tolist()
     numbers = mt.arange(9, chunk_size=4)
     assert [int(item) for item in numbers[numbers > 5]] == [6, 7, 8]
+
+
+@draws(10)
+@given(case=arrays_and_chunks(min_dims=0), batch=st.sampled_from([1, 2**24]))
+def test_elements_are_enumerated_in_numpys_order(case, batch):
+    """Over chunks, in batches of a row or of many, and of lists."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(iteration, "BATCH", batch)
+        pairs = list(mt.ndenumerate(tensor_of(*case)))
+    expected = list(np.ndenumerate(case[0]))
+    assert [index for index, _ in pairs] == [index for index, _ in expected]
+    values, wanted = ([value for _, value in side] for side in (pairs, expected))
+    assert [type(value) for value in values] == [type(value) for value in wanted]
+    np.testing.assert_array_equal(values, wanted)
+
+
+@pytest.mark.parametrize("values", [[7, 8], 5, pd.DataFrame({"a": [1, 2]}), pd.Series([1.5])])
+def test_other_values_are_enumerated(values):
+    """Lists, numbers and lazy frames, as NumPy's function does."""
+    lazy = md.from_pandas(values) if isinstance(values, pd.DataFrame | pd.Series) else values
+    assert list(mt.ndenumerate(lazy)) == list(np.ndenumerate(values))
+
+
+def test_tensors_without_declared_lengths_or_dense_blocks_are_enumerated():
+    """An unknown length is looked at first, and zeros that are not stored are elements."""
+    lazy = mt.arange(6, chunk_size=2)
+    assert list(mt.ndenumerate(lazy[lazy > 2])) == [((0,), 3), ((1,), 4), ((2,), 5)]
+    diagonal = mt.tensor(sparse.csr_array(np.diag([4, 5])), chunk_size=1)
+    assert [value for _, value in mt.ndenumerate(diagonal)] == [4, 0, 0, 5]
+    masked = mt.ma.masked_array([1, 2], [False, True])
+    assert list(mt.ndenumerate(masked)) == [((0,), 1), ((1,), 2)]
