@@ -206,6 +206,23 @@ def array(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:
     return np.asarray(dense(self.compute()), dtype=dtype)
 
 
+def buffer(self: Any, flags: int) -> memoryview:
+    """Return the values of a computed tensor as a buffer, which Python asks for from 3.12.
+
+    NumPy makes arrays of buffers rather than of ``__array__``, and ignores their errors: what it
+    would compute twice, and what would come back in another type, has no buffer.
+    """
+    held = self._held()
+    if held is None:
+        raise BufferError("a tensor that is not computed has no buffer; use execute() first")
+    dtype = held.meta.dtype
+    same = np.asarray(memoryview(np.empty(0, dtype))).dtype
+    if same != dtype or dtype.metadata is not None:
+        raise BufferError(f"cannot include dtype {dtype} in a buffer")
+    view: memoryview = array(self).__buffer__(flags)
+    return view
+
+
 #: Versions of the array API standard that are complete.
 API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
 

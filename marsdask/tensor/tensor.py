@@ -305,6 +305,7 @@ class Tensor(Collection):
     __array_ufunc__: ClassVar[Callable[..., Any]] = protocols.array_ufunc
     __array_function__: Final = array_function
     __array__: Final = protocols.array
+    __buffer__: Final = protocols.buffer
     __array_namespace__: Final = protocols.array_namespace
     # Python's: a value is computed if needed.
     __bool__: Final = protocols.truth

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -82,6 +83,39 @@ def test_asarray_computes() -> None:
     assert np.asarray(lazy(), dtype="f4").dtype == np.float32
     with pytest.raises(ValueError, match="copy"):
         np.asarray(lazy(), copy=False)
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="__buffer__ is asked for")
+def test_there_are_no_buffers_of_tensors_before_python_3_12() -> None:
+    """Only classes in C have them: the error is Python's."""
+    with pytest.raises(TypeError, match="a bytes-like object is required, not 'Tensor'"):
+        memoryview(lazy().execute())  # type: ignore[arg-type]
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="only classes in C have buffers")
+@pytest.mark.parametrize("dtype", ["f8", "f2", "?", "c8", ">i4", "U3", "S2", "O", "i4,f8"])
+def test_computed_tensors_have_buffers(dtype: str) -> None:
+    """As their values do; before, NumPy would compute twice, and swallow errors and interrupts."""
+    array = np.asfortranarray(np.arange(12).reshape(3, 4)).astype(dtype)
+    tensor: Any = tensor_of(array, ((2, 1), (1, 3)))
+    with pytest.raises(BufferError, match=r"not computed.*use execute\(\) first"):
+        memoryview(tensor)
+    view, wanted = memoryview(tensor.execute()), memoryview(tensor.compute())
+    assert (view.format, view.shape) == (wanted.format, wanted.shape)
+    assert view.readonly is not tensor.compute().flags.writeable
+    for value in (np.asarray(view), np.asarray(tensor)):
+        np.testing.assert_array_equal(value, array, strict=True)
+        assert value.flags.writeable
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="only classes in C have buffers")
+@pytest.mark.parametrize("dtype", ["M8[D]", "i4,m8[s]", np.dtypes.StringDType()])
+def test_types_without_buffers_are_refused_as_by_numpy(dtype: Any) -> None:
+    """Before they are computed: NumPy takes the array then."""
+    tensor: Any = mt.zeros(3, dtype=dtype, chunk_size=2).execute()
+    with pytest.raises(ValueError, match="cannot include dtype"):
+        memoryview(tensor)
+    np.testing.assert_array_equal(np.asarray(tensor), np.zeros(3, dtype), strict=True)
 
 
 def test_the_namespace_is_the_module() -> None:
