@@ -78,3 +78,11 @@ def test_objects_and_frames_are_measured():
     assert cost(lambda: np.array(words, dtype=object)) > 100_000
     assert cost(lambda: pd.DataFrame({"x": np.ones(1000)})) >= 8000
     assert cost(lambda: ["text" * 1000, ones()]) > 12_000
+
+
+def test_long_texts_of_string_dtype_are_measured():
+    """By place: NumPy loses them in slices of ``flat``."""
+    texts = np.array(["x" * 50] * 300, np.dtypes.StringDType())
+    ((_, nbytes),) = charges(texts, BufferUsage())
+    assert nbytes > texts.nbytes + 300 * 50
+    assert texts[-1] == "x" * 50
