@@ -45,7 +45,15 @@ VERSIONS = (
 
 #: What has submodules of its own, in the order of the page.
 SPACES = ("", "Tensor", "random", "random.RandomState", "linalg", "fft", "ma", "special", "stats")
-SPACES += ("spatial.distance", "images", "lib.index_tricks", "arithmetic", "datasource")
+SPACES += (
+    "strings",
+    "char",
+    "spatial.distance",
+    "images",
+    "lib.index_tricks",
+    "arithmetic",
+    "datasource",
+)
 
 #: Why names are not offered: the first pattern that fits counts.
 REASONS = {
@@ -216,7 +224,7 @@ def _numpy() -> set[str]:
         for n in dir(np.ndarray)
         if n[0] != "_" or n in ("__matmul__", "__imatmul__", "__dlpack__", "__delitem__")
     }
-    for space in ("linalg", "fft"):
+    for space in ("linalg", "fft", "strings", "char"):
         found |= {f"{space}.{name}" for name in _public(getattr(np, space))}
     return found
 

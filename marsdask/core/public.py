@@ -153,7 +153,7 @@ def _are_incomplete(items: Iterable[Any]) -> bool:
         elif isinstance(item, Node):
             if _is_open(item):
                 return True
-        elif type(item) in (list, tuple) and _are_incomplete(item):
+        elif isinstance(item, list | tuple) and _are_incomplete(item):
             return True
     return False
 
@@ -163,8 +163,9 @@ def _without_nodes(item: Any, nodes: list[Node]) -> Any:
     if isinstance(item, Collection | Node):
         nodes.append(item.node if isinstance(item, Collection) else item)
         return NodeArgument(len(nodes) - 1)
-    if type(item) in (list, tuple):
-        return type(item)(_without_nodes(part, nodes) for part in item)
+    if isinstance(item, list | tuple):  # results of functions with several are tuples of their own
+        parts = [_without_nodes(part, nodes) for part in item]
+        return parts if isinstance(item, list) else tuple(parts)
     return item.copy() if isinstance(item, np.ndarray) else item
 
 

@@ -304,6 +304,7 @@ __all__ = [
     "busday_count",
     "busday_offset",
     "c_",
+    "char",
     "choose",
     "coarsen",
     "column_stack",
@@ -517,6 +518,7 @@ __all__ = [
     "stats",
     "std",
     "store",
+    "strings",
     "swapaxes",
     "take",
     "take_along_axis",
@@ -588,12 +590,12 @@ __array_api_version__ = "2024.12"
 # Other names of the same functions.
 asanyarray = asarray
 if TYPE_CHECKING:
-    from . import fft, spatial, special, stats
+    from . import char, fft, spatial, special, stats, strings
 else:
 
     def __getattr__(name: str) -> Any:
         """Load rarely used submodules on first access."""
-        if name in {"fft", "spatial", "special", "stats"}:
+        if name in {"char", "fft", "spatial", "special", "stats", "strings"}:
             return import_module(f"{__name__}.{name}")
         message = f"module {__name__!r} has no attribute {name!r}"
         if not name.startswith("_") and name in import_module("marsdask.compat.tensor").REMOVED:

@@ -17,6 +17,9 @@ _IN_PLACE = {np.copyto, np.fill_diagonal, np.place, np.put, np.put_along_axis, n
 #: Functions that return text.
 _TEXTS = {np.array_repr, np.array_str, np.array2string}
 
+#: Functions of ``numpy.char`` that have another name in ``numpy.strings``.
+_CHAR = {getattr(np.char, name): name for name in ("join", "rsplit", "split", "splitlines")}
+
 
 def array_function(self: Any, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
     """Call the tensor function for a NumPy function."""
@@ -39,11 +42,13 @@ def _first(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 def _namesake(func: Callable[..., Any]) -> Any:
     """Return the tensor function of the same name, in the module of the same name."""
     place = module()
-    within = func.__module__.split(".")[1:]
+    within, name = func.__module__.split(".")[1:], func.__name__
     if func is np.lib.stride_tricks.sliding_window_view:
         within = []  # here it is a submodule's function
-    for name in (*within, func.__name__):
-        place = getattr(place, name, None)
+    elif func in _CHAR:
+        within, name = ["char"], _CHAR[func]
+    for step in (*within, name):
+        place = getattr(place, step, None)
     if place is None or place is func:
         raise NotImplementedError(
             f"{func.__module__}.{func.__name__}() of tensors is not supported; use compute() first"

@@ -309,6 +309,8 @@ def _write_ufunc(func: np.ufunc) -> str:
     """Name a ufunc by its import path: users may create ufuncs of the same name."""
     if vars(np).get(func.__name__) is func:
         return f"ufunc:numpy.{func.__name__}"
+    if vars(np.strings).get(func.__name__) is func:
+        return f"ufunc:numpy.strings.{func.__name__}"
     from scipy import special  # heavy, and usually imported with the ufunc
 
     if vars(special).get(func.__name__) is func:

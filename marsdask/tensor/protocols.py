@@ -216,8 +216,8 @@ def buffer(self: Any, flags: int) -> memoryview:
     if held is None:
         raise BufferError("a tensor that is not computed has no buffer; use execute() first")
     dtype = held.meta.dtype
-    same = np.asarray(memoryview(np.empty(0, dtype))).dtype
-    if same != dtype or dtype.metadata is not None:
+    sample: Any = np.empty(0, dtype)
+    if np.asarray(memoryview(sample)).dtype != dtype or dtype.metadata is not None:
         raise BufferError(f"cannot include dtype {dtype} in a buffer")
     view: memoryview = array(self).__buffer__(flags)
     return view

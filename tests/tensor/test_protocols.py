@@ -89,7 +89,7 @@ def test_asarray_computes() -> None:
 def test_there_are_no_buffers_of_tensors_before_python_3_12() -> None:
     """Only classes in C have them: the error is Python's."""
     with pytest.raises(TypeError, match="a bytes-like object is required, not 'Tensor'"):
-        memoryview(lazy().execute())  # type: ignore[arg-type]
+        memoryview(lazy().execute())
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="only classes in C have buffers")

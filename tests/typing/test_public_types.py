@@ -29,7 +29,7 @@ SCORE = 0.91
 #: Public functions, methods and properties that return ``Any``. A number may only fall.
 CEILINGS = {"marsdask": 20, "tensor": 24, "dataframe": 15, "learn": 2}
 
-FAMILIES = ("fft", "lib", "linalg", "ma", "random", "special", "stats")
+FAMILIES = ("char", "fft", "lib", "linalg", "ma", "random", "special", "stats", "strings")
 ESTIMATORS = ("cluster", "decomposition", "preprocessing")
 
 #: What these return is what ``set_output`` says.
