@@ -408,6 +408,9 @@ FRAMES: dict[str, Call] = {
     "pivoted": lambda a: a.f.pivot_table("v", "key", aggfunc="sum"),
     "stacked": lambda a: a.f.stack(),
     "transposed": lambda a: a.f[a.f.v > 0.3].T,
+    "strings.center": lambda a: mt.strings.center(a.k.astype(str), a.k + 1, "-"),
+    "strings.partition": lambda a: mt.stack(mt.strings.partition(a.x.astype("U5"), ".")),
+    "char.join": lambda a: mt.char.join("-", a.k.astype(str)),
     "to a tensor": lambda a: a.f.to_tensor().sum(axis=0),
     "from a tensor": lambda a: md.DataFrame(a.x, columns=list("abcd")),
 }

@@ -180,8 +180,8 @@ def _no_texts(func: Callable[..., Any], node: Elementwise) -> Node:
     return zeros.node(node.shape, dtype, chunks=node.chunks)
 
 
-def _of_ufunc(func: np.ufunc) -> TensorFunction:
-    """Return the lazy form of a ufunc of texts."""
+def _of_ufunc(func: Any) -> TensorFunction:
+    """Return the lazy form of a ufunc of texts, which NumPy types as a function."""
     lazy = elementwise(func)
     lazy.__doc__ = f"Apply ``{func.__name__}`` to each element. See numpy.strings.{func.__name__}."
     return lazy
@@ -264,7 +264,7 @@ def rparted(a: Any, sep: Any, width: Any) -> Any:
     return _with_width(np.strings.rpartition(a, sep), width)
 
 
-def _with_width(parts: tuple[Any, Any, Any], width: Any) -> Any:
+def _with_width(parts: Any, width: Any) -> Any:
     before, middle, after = parts
     return before, middle.astype(f"{middle.dtype.char}{int(np.max(width))}"), after
 

@@ -7,7 +7,7 @@ import pytest
 from tests.conformance.arguments import walk
 
 
-@pytest.mark.parametrize("title", ["tensors", "arrays", "random", "algebra"])
+@pytest.mark.parametrize("title", ["tensors", "arrays", "random", "algebra", "strings"])
 def test_arguments_are_heeded(title: str) -> None:
     """Each value that changes the reference's result changes ours alike, or raises."""
     assert walk.faults(title) == []

@@ -28,5 +28,6 @@ SUBJECTS: dict[str, Callable[[], list[Case]]] = {
     "arrays": tensors.array_methods,
     "random": numbers.random,
     "algebra": numbers.algebra,
+    "strings": texts.strings,
     "estimators": estimators.estimators,
 }

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 import marsdask.dataframe as md
+import marsdask.tensor as mt
 from tests.conformance.arguments.case import Case
 from tests.conformance.arguments.subjects.methods import methods
+from tests.conformance.arguments.subjects.tensors import common
 
 TEXTS = pd.Series(["Abc", "b,c,d", None, " pad ", " a,a"], name="t")
 NUMBERS = pd.Series(["1", "22"], name="t")
@@ -95,5 +98,45 @@ def accessors() -> list[Case]:
             case
             for case in methods(title, model, ours, NEEDED, left_out)
             if title not in only or case.name.rpartition(".")[2] in only[title]
+        ]
+    return cases
+
+
+WORDS = np.array(["aXb", "", " aX", "\t1", "long a"])
+#: The arguments that functions of arrays of texts need, and where they are not about texts.
+STRINGS: dict[str, tuple[Any, ...]] = {
+    **dict.fromkeys(["find", "rfind", "count", "startswith", "endswith"], (WORDS, "a")),
+    **dict.fromkeys(["index", "rindex"], (WORDS, "")),
+    **dict.fromkeys(["center", "ljust", "rjust", "zfill"], (WORDS, 4)),
+    **dict.fromkeys(["partition", "rpartition"], (WORDS, "X")),
+    **dict.fromkeys(["equal", "not_equal", "less", "less_equal"], (WORDS, "aXb ")),
+    **dict.fromkeys(["greater", "greater_equal"], (WORDS, "aXb ")),
+    "decode": (np.strings.encode(WORDS),),
+    "mod": (["%d", "a%d"], [1, 22]),
+    "multiply": (WORDS, 2),
+    "replace": (WORDS, "a", "bb"),
+    "slice": (WORDS, 2),
+    "translate": (WORDS, {97: "b"}),
+    "join": ("-", WORDS),
+}
+REFUSED = {"array", "asarray", "chararray", "compare_chararrays"}
+
+
+def strings() -> list[Case]:
+    """Return the functions of arrays of texts; NumPy's ufuncs are tested elsewhere."""
+    cases: list[Case] = []
+    for space in ("strings", "char"):
+        model, ours = getattr(np, space), getattr(mt, space)
+        cases += [
+            Case(
+                f"{space}.{name}",
+                getattr(model, name),
+                getattr(ours, name),
+                getattr(model, name),
+                STRINGS.get(name, (WORDS,)),
+            )
+            for name in common(model, ours, REFUSED)
+            if not isinstance(getattr(model, name), np.ufunc)
+            and (space == "strings" or getattr(np.strings, name, None) is not getattr(model, name))
         ]
     return cases
