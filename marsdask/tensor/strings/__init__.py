@@ -182,7 +182,7 @@ def _no_texts(func: Callable[..., Any], node: Elementwise) -> Node:
 
 def _of_ufunc(func: Any) -> TensorFunction:
     """Return the lazy form of a ufunc of texts, which NumPy types as a function."""
-    lazy = elementwise(func)
+    lazy: TensorFunction = elementwise(func)
     lazy.__doc__ = f"Apply ``{func.__name__}`` to each element. See numpy.strings.{func.__name__}."
     return lazy
 
