@@ -10,6 +10,7 @@ from pandas.api.types import is_object_dtype
 from marsdask.core.collection import Collection
 from marsdask.scheduler.base import dtypes_of
 
+from ..nodes.dtypes import is_small
 from .origin import Access
 
 S = TypeVar("S", bound=Any)
@@ -40,7 +41,9 @@ def with_types_for(obj: S, access: Access) -> tuple[S, Access]:
     name, args, options = access.name, access.args or (), access.kwargs or {}
     function = args[0] if args else options.get("func")
     by_name = name in BY_NAME and isinstance(function, str | list | dict)
-    if name in BY_COLUMNS or by_name or (name in BY_ALL_COLUMNS and obj.node.meta.ndim == 2):
+    # These give the same numbers as objects, so that rows of large sources are not run for them.
+    by_all = name in BY_ALL_COLUMNS and obj.node.meta.ndim == 2 and is_small(obj.node)
+    if name in BY_COLUMNS or by_name or by_all:
         obj = with_known_types(obj)
         args = tuple(with_known_types(x) if isinstance(x, Collection) else x for x in args)
         access = access._replace(args=args)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ import pytest
 
 import marsdask.dataframe as md
 from marsdask.core.collection import Collection
+from marsdask.dataframe.nodes import dtypes
 from marsdask.dataframe.whole.object_types import with_known_types
 from tests.dataframe import one_mode
 
@@ -207,3 +209,13 @@ def test_the_type_of_nunique() -> None:
     """It is NumPy's, as of all counts."""
     t = md.Series(DAYS, chunk_size=2)
     assert isinstance(t.where(t.notna(), "x").nunique().compute(), np.integer)
+
+
+def test_sums_of_large_sources_are_lazy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As objects they are the same numbers."""
+    monkeypatch.setattr(dtypes, "SMALL_SOURCES", 16)
+    lazy = md.DataFrame({"a": [1, 2, 3]}, chunk_size=1).map_partitions(lambda rows: rows)
+    rows = lazy.where(lazy.notna(), "x")
+    with mock.patch.object(md.DataFrame, "persist", side_effect=AssertionError):
+        total = rows.sum()
+    assert total.compute().tolist() == [6]
