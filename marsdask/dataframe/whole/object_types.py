@@ -33,10 +33,14 @@ BY_NAME = {"apply", "transform"}
 #: Methods whose way depends on whether the row labels are times.
 BY_LABELS = {"asfreq", "at_time", "between_time", "interpolate", "to_period", "to_timestamp"}
 
+_BY_TYPES = BY_COLUMNS | BY_ALL_COLUMNS | BY_NAME | BY_LABELS | {"shift"}
+
 
 def with_types_for(obj: S, access: Access) -> tuple[S, Access]:
     """Return rows, and a call of their method, that tell the types on which its way depends."""
-    if not isinstance(obj, Collection) or dtypes_of(obj.node.meta) is None:
+    if access.name not in _BY_TYPES or not isinstance(obj, Collection):
+        return obj, access
+    if dtypes_of(obj.node.meta) is None:
         return obj, access
     name, args, options = access.name, access.args or (), access.kwargs or {}
     function = args[0] if args else options.get("func")
