@@ -113,7 +113,8 @@ def _of_objects(array: np.ndarray[Any, Any]) -> int:
     """Estimate the bytes of an array of objects; Dask counts only the pointers."""
     # One by one: NumPy 2.4 loses the texts of a StringDType array in slices of ``flat``.
     places = range(0, array.size, max(1, array.size // _SAMPLE))
-    sample = [array.flat[place] for place in places]
+    elements = array.view(np.ndarray).flat
+    sample = [elements[place] for place in places]
     return int(array.nbytes + sum(map(size_of, sample)) / max(1, len(sample)) * array.size)
 
 
