@@ -21,6 +21,7 @@ from ..reduction.fold import Assembly
 from ..rows import alignment, levels_in
 from ..schemas.samples import column
 from ..whole.fallback import missing_attribute, with_fallback
+from ..whole.object_types import with_known_labels, with_known_types
 from ..whole.origin import MadeOfRows
 from .bins import (
     Bins,
@@ -457,8 +458,8 @@ def resample(
     if on is not None and not (meta.ndim == 2 and on in meta.columns):
         raise KeyError(f"The grouper name {on} is not found")
     labels = meta.index if on is None else pd.Index(meta[on])
-    if labels.dtype.kind != "M" and not obj.node.settled:
-        obj = obj.persist()  # only its rows tell its types
+    if labels.dtype.kind != "M":
+        obj = with_known_labels(obj) if on is None else with_known_types(obj)
         labels = obj.node.meta.index if on is None else pd.Index(obj.node.meta[on])
     if labels.dtype.kind != "M":
         if labels.dtype.kind == "m" or isinstance(labels, pd.PeriodIndex):
