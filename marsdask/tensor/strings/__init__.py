@@ -36,6 +36,7 @@ from ..operands import as_node, meta_of
 from ..reduction.reductions import any as some
 from ..reduction.reductions import max as largest
 from ..typing import SeveralTensors, TensorFunction, public
+from . import padding
 
 __all__ = [
     "add",
@@ -226,7 +227,7 @@ ljust: Final = textwise(np.strings.ljust, widest=True, note=_EMPTY)
 mod: Final = textwise(np.strings.mod, widest=True)
 multiply: Final = textwise(np.strings.multiply, widest=True, note=_EMPTY)
 rjust: Final = textwise(np.strings.rjust, widest=True, note=_EMPTY)
-zfill: Final = textwise(np.strings.zfill, widest=True, note=_EMPTY)
+zfill: Final = textwise(padding.zfill, widest=True, note=_EMPTY)
 
 _replace: Final = textwise(np.strings.replace, widest=True)
 

@@ -156,6 +156,9 @@ def _computed(result: Any) -> None:
 @given(case=texts_and_chunks(), merged=st.booleans())
 def test_functions_are_numpys(name: str, case: Any, merged: bool) -> None:
     """Of texts, bytes and StringDType, with arguments that broadcast."""
+    if name == "zfill":  # NumPy reads the sign of an empty text from behind it
+        arrays, chunks = case
+        case = [np.where(arrays[0], arrays[0], typed_as(arrays[0])("-")), *arrays[1:]], chunks
     with grids(merged=merged):
         for call in CALLS[name]:
             assert_as_numpy(call, np.strings, mt.strings, *case)
