@@ -32,6 +32,7 @@ from ..relations.aggregates import aggregation, group
 from ..relations.expression import has_gaps
 from ..relations.relation import Table
 from ..rows import as_one_chunk, levels_in
+from ..schemas.decimals import is_decimal
 from ..schemas.samples import labels_like, sample
 from ..schemas.schema import once_a_schema, types_of
 from ..whole.calls import refuse_sample
@@ -472,8 +473,8 @@ def _has_partials(name: Any, column: pd.Series) -> bool:
         return False
     if name in {"sum", "prod"} and dtype == "object":
         return False  # chunks without values have a sum of 0, which no text is added to
-    if isinstance(dtype, pd.ArrowDtype) and "decimal" in dtype.name and name == "mean":
-        return False  # sums of decimals have more digits
+    if is_decimal(dtype) and name in {"mean", "prod"}:
+        return False  # sums have more digits, and Arrow rounds each product
     if isinstance(dtype, pd.Float32Dtype) and name in {"mean", "var", "std"}:
         return False  # their type is that of the values of all groups
     if name not in {"mean", "var", "std"} or (name == "mean" and dtype.kind in "mc"):

@@ -116,7 +116,7 @@ def _merged(sides: list[DataFrame], how: MergeOptions, *, sort: bool) -> DataFra
     )
     node: Node = Merge(left, right, how)
     rows: DataFrame = wrap(ResetIndex(node, drop=True) if how.numbers else node)
-    return _sorted_by_keys(rows, how) if sort else rows
+    return _sorted_by_keys(rows, how, left.meta, right.meta) if sort else rows
 
 
 def _anti(sides: list[DataFrame], how: MergeOptions, *, sort: bool) -> DataFrame:
@@ -143,10 +143,20 @@ def _semi(sides: list[DataFrame], options: dict[str, Any], *, sort: bool) -> Dat
     return merge(sides[0], right, on=mine, sort=sort)
 
 
-def _sorted_by_keys(merged: DataFrame, how: MergeOptions) -> DataFrame:
-    """Return the rows sorted by their keys; rows of equal keys keep their order."""
+def _sorted_by_keys(merged: DataFrame, how: MergeOptions, left: Any, right: Any) -> DataFrame:
+    """Return the rows sorted by their keys; rows of equal keys keep their order.
+
+    Keys of other names on the two sides have suffixes where the other side has a column so named.
+    """
     sides = {"right": how.right_on, "outer": None}
     by = how.on or sides.get(how.how, how.left_on)
+    if by and not how.on:
+        common = {
+            mine for mine, theirs in zip(*how.keys(left, right), strict=True) if mine == theirs
+        }
+        alike = {*left.columns} & {*right.columns} - common
+        suffix = how.suffixes[how.how == "right"]
+        by = tuple(f"{key}{suffix}" if key in alike and suffix is not None else key for key in by)
     if by is None or not how.numbers:
         raise NotImplementedError(
             f"merge(how={how.how!r}, sort=True) by labels or by keys of other names is not "

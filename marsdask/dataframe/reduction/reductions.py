@@ -33,6 +33,8 @@ from ..elementwise.rowwise import rowwise
 from ..nodes.frame_node import FrameNode, dtypes_of, is_masked, row_bytes
 from ..relations.aggregates import aggregation, reduce
 from ..relations.relation import Table
+from ..schemas import decimals
+from ..schemas.precision import in_doubles
 from ..schemas.samples import ROWS as SAMPLE_ROWS
 from ..schemas.samples import column
 from ..schemas.schema import interned, result_of
@@ -127,7 +129,9 @@ class FrameReduction(FrameNode):
         over = self.a.meta if none else one_row(self.a.meta)
         whole = reduce_whole(over, self.recipe, self.kwargs)
         if whole is pd.NA and not none:  # one row has no deviation, and NA has no dtype
-            whole = reduce_whole(pd.concat([over] * SAMPLE_ROWS).cumsum(), self.recipe, self.kwargs)
+            rows = pd.concat([over] * SAMPLE_ROWS)
+            rows = rows if _is_of_arrow_only(over.dtype) else rows.cumsum()
+            whole = reduce_whole(rows, self.recipe, self.kwargs)
             whole = np.nan if whole is pd.NA else whole
         if isinstance(whole, pd.Series):
             return interned(whole.iloc[:0]), ((len(whole),),)
@@ -188,13 +192,18 @@ def one_row(meta: Any) -> Any:
         plain = getattr(dtype, "kind", "O") in "biufcmM"
         if isinstance(dtype, np.dtype) and dtype.kind in "biufc":
             columns[position] = np.ones(1, dtype)
-        elif isinstance(dtype, pd.IntervalDtype):
+        elif isinstance(dtype, pd.IntervalDtype) or _is_of_arrow_only(dtype):
             columns[position] = column(dtype)[:1]  # those of integers cannot be missing
         else:
             columns[position] = pd.Series([1 if plain else None], dtype=dtype)
     row = pd.DataFrame(columns, index=pd.RangeIndex(1))  # without columns, too
     row.columns = frame.columns
     return row.iloc[:, 0].rename(meta.name) if isinstance(meta, pd.Series) else row  # type: ignore[call-overload]
+
+
+def _is_of_arrow_only(dtype: Any) -> bool:
+    """Tell whether a type has values, such as decimals, whose results only a value shows."""
+    return isinstance(dtype, pd.ArrowDtype) and dtype.kind == "O" and column(dtype).notna().any()
 
 
 def reduce_whole(data: Any, recipe: str, kwargs: tuple[tuple[str, Any], ...]) -> Any:
@@ -256,6 +265,9 @@ def finish(
     if isinstance(partial, NoRows):
         value = reduce_whole(partial.rows if opens else like, recipe, kwargs)
         return np.float64(value) if type(value) is float else value  # a nan with a dtype
+    if recipe == "mean" and decimals.has_decimals(dtypes_of(like)):
+        result = decimals.means(partial[0], partial[1], dtypes_of(like))
+        return result.astype(dtype) if isinstance(like, pd.DataFrame) else result.iloc[0]
     result = RECIPES[recipe].finalize(partial, **dict(kwargs))
     if isinstance(like, pd.DataFrame) and result.dtype in (np.dtype(float), pd.Float64Dtype()):
         result = _in_own_types(result, like, SHORT if recipe in DEVIATIONS else SHORT[1:])
@@ -267,13 +279,17 @@ def finish(
         whole = result.dtype.kind in "iu" and opens
         whole = whole or _are_whole_numbers(partial, like, dict(kwargs).get("min_count", 0))
         result = result if whole else result.astype(dtype)
+    if recipe in {"skew", "kurt"} and isinstance(dtype, pd.ArrowDtype):
+        result = result.astype(dtype)
     if isinstance(like, pd.DataFrame):
+        result = result.astype(bool) if recipe in LOGICAL else result
         objects = is_object_dtype(dtype) and any(map(is_object_dtype, like.dtypes))
         result = result.astype(object) if objects and result.dtype == float else result
         least = dict(kwargs).get("min_count", 0)
         return _with_none(result, like, partial[1] < least) if objects and least else result
     scalar = np.nan if result.iloc[0] is None else result.iloc[0]
-    return pd.NA if is_masked(like.dtype) and pd.isna(scalar) else scalar
+    masked = is_masked(like.dtype) or isinstance(like.dtype, pd.ArrowDtype)
+    return pd.NA if masked and pd.isna(scalar) else scalar
 
 
 def _in_own_types(result: Any, like: Any, short: tuple[Any, ...]) -> Any:
@@ -307,16 +323,7 @@ def _with_none(result: pd.Series, like: pd.DataFrame, short: pd.Series) -> pd.Se
 
 def add(a: Any, b: Any) -> Any:
     """Add partials, item by item."""
-    return tuple(by_items(operator.add, x, y) for x, y in zip(a, b, strict=True))
-
-
-def by_items(func: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
-    """Combine the values of columns; those of objects stay ``None`` if they are missing."""
-    if a.dtype != object:
-        return func(a, b)
-    pairs = zip(a, b, strict=True)
-    values = [None if x is None or y is None else func(x, y) for x, y in pairs]
-    return pd.Series(values, a.index, object)
+    return tuple(decimals.by_items(operator.add, x, y) for x, y in zip(a, b, strict=True))
 
 
 def map_sum(frame: pd.DataFrame, *, skipna: bool = True, min_count: int = 0) -> Any:
@@ -346,7 +353,7 @@ def map_moments(frame: pd.DataFrame, *, skipna: bool = True, ddof: int = 1) -> A
     """Return counts, means and sums of squared deviations."""
     del ddof
     count = frame.count() if skipna else pd.Series(len(frame), frame.columns)
-    frame = _of_numbers(_in_doubles(frame, SHORT))
+    frame = _of_numbers(in_doubles(frame, SHORT))
     mean = frame.mean(skipna=skipna)
     with np.errstate(invalid="ignore"):
         squares = _squared(frame - mean).sum(skipna=skipna)
@@ -356,7 +363,7 @@ def map_moments(frame: pd.DataFrame, *, skipna: bool = True, ddof: int = 1) -> A
 
 def map_error_moments(frame: pd.DataFrame, *, skipna: bool = True, ddof: int = 1) -> Any:
     """Return the moments of standard errors, which pandas computes of doubles for Float32, too."""
-    return map_moments(_in_doubles(frame, (pd.Float32Dtype(),)), skipna=skipna, ddof=ddof)
+    return map_moments(in_doubles(frame, (pd.Float32Dtype(),)), skipna=skipna, ddof=ddof)
 
 
 def _of_numbers(frame: pd.DataFrame) -> pd.DataFrame:
@@ -366,19 +373,6 @@ def _of_numbers(frame: pd.DataFrame) -> pd.DataFrame:
         if is_object_dtype(dtype):
             frame.isetitem(at, frame.iloc[:, at].map(_as_number).astype(object).array)
     return frame
-
-
-def _in_doubles(frame: pd.DataFrame, dtypes: tuple[Any, ...]) -> pd.DataFrame:
-    """Return short floats as doubles: a rounded mean is far from large values that are close."""
-    short: dict[Any, Any] = {
-        at: pd.Float64Dtype() if is_masked(dtype) else float
-        for at, dtype in enumerate(frame.dtypes)
-        if dtype in dtypes
-    }
-    if not short:
-        return frame
-    wide = frame.set_axis(range(frame.shape[1]), axis=1).astype(short)
-    return wide.set_axis(frame.columns, axis=1)
 
 
 def _squared(distances: Any) -> Any:
@@ -495,14 +489,24 @@ def join_partials(a: pd.DataFrame, b: pd.DataFrame) -> Any:
 LEAST, LARGEST = Extreme("min"), Extreme("max")
 
 
+#: The reductions to truth values, in the order of their partials.
+LOGICAL = ("any", "all")
+
+
 def map_logical(frame: pd.DataFrame, *, skipna: bool = True) -> Any:
     """Return whether any and whether all values are true."""
-    return frame.any(skipna=skipna), frame.all(skipna=skipna)
+    if skipna or not any(isinstance(dtype, pd.ArrowDtype) for dtype in frame.dtypes):
+        return frame.any(skipna=skipna), frame.all(skipna=skipna)
+    # Of a chunk whose values are missing pandas's frames raise: the other chunks decide.
+    columns = [frame.iloc[:, at] for at in range(frame.shape[1])]
+    every = ([getattr(column, name)(skipna=False) for column in columns] for name in LOGICAL)
+    any_, all_ = (pd.Series(values, frame.columns, object) for values in every)
+    return any_, all_
 
 
 def either(a: Any, b: Any) -> Any:
     """Combine the results of any and of all."""
-    return a[0] | b[0], a[1] & b[1]
+    return decimals.by_items(operator.or_, a[0], b[0]), decimals.by_items(operator.and_, a[1], b[1])
 
 
 def finish_any(partial: Any, *, skipna: bool = True) -> Any:
@@ -524,7 +528,7 @@ def map_prod(frame: pd.DataFrame, *, skipna: bool = True, min_count: int = 0) ->
 
 def multiply(a: Any, b: Any) -> Any:
     """Multiply products, add counts."""
-    return by_items(operator.mul, a[0], b[0]), a[1] + b[1]
+    return decimals.by_items(operator.mul, a[0], b[0]), a[1] + b[1]
 
 
 RECIPES = {
@@ -606,6 +610,7 @@ def _over_all(obj: Any, name: str, kwargs: dict[str, Any]) -> Any:
 def check_kinds(meta: Any, name: str) -> None:
     """Raise for means of dates, and deviations of times or complex numbers: sums are not real."""
     dtypes = [meta.dtype] if isinstance(meta, pd.Series) else list(meta.dtypes)
+    decimals.check_times(dtypes, name)
     kinds = {getattr(dtype, "kind", "O") for dtype in dtypes}
     if kinds & UNFIT.get(name, set()):
         raise NotImplementedError(
@@ -617,7 +622,7 @@ def check_kinds(meta: Any, name: str) -> None:
 #: Keywords of NumPy of which pandas accepts only the defaults.
 NUMPY_KEYWORDS = {"dtype", "out", "keepdims"}
 #: Kinds of dtypes that pandas reduces and we do not.
-UNFIT = {"mean": {"M"}, "std": {"M", "m", "c"}, "var": {"c"}, "sem": {"m", "c"}}
+UNFIT = {"mean": {"M"}, "std": {"M", "m", "c"}, "var": {"c"}, "sem": {"M", "m", "c"}}
 UNFIT |= {"skew": {"c"}, "kurt": {"c"}}
 #: pandas's names of the axis of reductions.
 ROWS = (0, "index", "rows")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from pandas.api.types import is_object_dtype
 
 from marsdask.core.machine.costs import kernel
@@ -33,17 +34,35 @@ def with_number(block: Any) -> Any:
     """Return rows and one more of numbers: objects that are texts pandas takes for texts."""
     rows = block.iloc[[*range(len(block)), -1]].copy()
     if rows.ndim == 1:
-        rows.iloc[-1] = rows.dtype.type(0) if is_masked(rows.dtype) else 0
+        rows.iloc[-1] = _one_item(rows.dtype)
         return rows
     for at in at_objects(block):
         rows.isetitem(at, with_number(block.iloc[:, at]))
     return rows
 
 
+def _one_item(dtype: Any) -> Any:
+    """Return what becomes one row: a number, or a missing list, whose last one may be long."""
+    if isinstance(dtype, pd.ArrowDtype):
+        return pd.NA
+    return dtype.type(0) if is_masked(dtype) else 0
+
+
 def at_objects(block: pd.DataFrame) -> list[int]:
-    """Return the positions of the columns whose missing values are others than those of texts."""
+    """Return the positions of the columns whose missing values are others than those of texts.
+
+    Those of Arrow's lists are among them, whose items become rows.
+    """
     dtypes = enumerate(block.dtypes)
-    return [at for at, dtype in dtypes if is_object_dtype(dtype) or is_masked(dtype)]
+    return [
+        at
+        for at, dtype in dtypes
+        if is_object_dtype(dtype) or is_masked(dtype) or _has_lists(dtype)
+    ]
+
+
+def _has_lists(dtype: Any) -> bool:
+    return isinstance(dtype, pd.ArrowDtype) and pa.types.is_nested(dtype.pyarrow_dtype)
 
 
 @kernel(scratch=2.0)

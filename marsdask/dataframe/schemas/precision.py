@@ -6,6 +6,31 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+
+from .decimals import is_decimal
+
+
+def in_doubles(frame: pd.DataFrame, dtypes: tuple[Any, ...]) -> pd.DataFrame:
+    """Return short floats as doubles: a rounded mean is far from large values that are close.
+
+    Arrow computes deviations of decimals of doubles.
+    """
+    short: dict[Any, Any] = {
+        at: _double(dtype)
+        for at, dtype in enumerate(frame.dtypes)
+        if dtype in dtypes or is_decimal(dtype)
+    }
+    if not short:
+        return frame
+    wide = frame.set_axis(range(frame.shape[1]), axis=1).astype(short)
+    return wide.set_axis(frame.columns, axis=1)
+
+
+def _double(dtype: Any) -> Any:
+    if isinstance(dtype, pd.ArrowDtype):
+        return pd.ArrowDtype(pa.float64())
+    return pd.Float64Dtype() if isinstance(dtype, pd.Float32Dtype) else float
 
 
 def in_precision(column: Any, dtype: Any) -> Any:

@@ -95,6 +95,10 @@ def _of_arrow(kind: Any) -> list[Any]:
         return [dt.date(1970, 1, 1), None, dt.date(1970, 1, 2), None]
     if types.is_decimal(kind):
         return [decimal.Decimal(0), None, decimal.Decimal(0), None]
+    if types.is_time(kind):
+        return [dt.time(), None, dt.time(), None]
+    if types.is_dictionary(kind) and not types.is_dictionary(kind.value_type):
+        return list(column(pd.ArrowDtype(kind.value_type)))
     return [None] * ROWS
 
 

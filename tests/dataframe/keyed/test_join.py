@@ -93,6 +93,23 @@ def test_what_cannot_be_joined_raises_at_the_call():
             call()
 
 
+@pytest.mark.parametrize("how", ["left", "right", "inner", "left_anti"])
+@pytest.mark.parametrize(
+    ("left_on", "right_on"),
+    [("k", "u"), ("u", "k"), (["k", "s"], ["u", "x"]), (["k", "u"], ["k", "s"]), ("s", "x")],
+)
+@pytest.mark.parametrize("suffixes", [("_l", "_r"), (None, "_r"), ("_l", None)])
+def test_sorted_keys_of_other_names(how: Any, left_on: Any, right_on: Any, suffixes: Any) -> None:
+    """The keys are found again where the other side has columns of their names, too."""
+    left = pd.DataFrame({"k": [3, 1, 2, 1], "s": [*"bacd"], "u": [2, 1, 5, 1]})
+    right = pd.DataFrame({"u": [1, 3, 1], "x": [*"bad"], "k": [5, 1, 3], "s": [1, 3, 2]})
+    how_to: dict[str, Any] = {"left_on": left_on, "right_on": right_on, "suffixes": suffixes}
+    lazy = md.DataFrame(left, chunk_size=2).merge(
+        md.DataFrame(right, chunk_size=2), how, sort=True, **how_to
+    )
+    equal(lazy, left.merge(right, how, sort=True, **how_to))
+
+
 #: Objects of which pandas infers by all values whether they may meet numbers.
 OBJECT_KEYS: dict[str, list[Any]] = {
     "missing": [None, None],

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import marsdask.dataframe as md
@@ -26,6 +27,24 @@ def test_lists_become_rows(sizes, ignore_index):
         equal(lazy.explode(column, ignore_index), LISTS.explode(column, ignore_index))
     equal(lazy[lazy.c > 0].a.explode(ignore_index), LISTS[LISTS.c > 0].a.explode(ignore_index))
     equal(lazy.explode("a")[["c"]], LISTS.explode("a")[["c"]])
+
+
+@pytest.mark.parametrize("column", ["a", ["a", "b"], ["b", "a"]])
+@pytest.mark.parametrize("size", [1, 2, 3, 6])
+def test_lists_of_arrow(column: Any, size: int) -> None:
+    """The last list of a chunk becomes its rows once, however long it is."""
+    lists = [[1, 2], [], None, [3, 4, 5], [6], [7, 8]]
+    dtype: Any = pd.ArrowDtype(pa.list_(pa.int64()))
+    frame = pd.DataFrame(
+        {
+            "a": pd.array(lists, dtype=dtype),
+            "b": [[*"xy"], [], None, [*"abc"], ["d"], [*"ef"]],
+            "c": pd.array([1, 2, None, 4, 5, 6], dtype="Int64"),
+        }
+    )
+    lazy: Any = md.DataFrame(frame, chunk_size=size)
+    equal(lazy.explode(column), frame.explode(column))
+    equal(lazy.a.explode(), frame.a.explode())
 
 
 def test_what_cannot_be_exploded():
