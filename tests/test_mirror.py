@@ -117,10 +117,7 @@ ELSEWHERE = {
         "marsdask/tensor/linalg/einsum_subscripts",
     ),
     "tests/tensor/ma/test_ma.py": ("marsdask/tensor/ma/masked_tensor",),
-    "tests/tensor/quantile/test_exact.py": (
-        "marsdask/tensor/quantile/methods",
-        "marsdask/tensor/quantile/selection",
-    ),
+    "tests/tensor/quantile/test_exact.py": ("marsdask/tensor/quantile/selection",),
     "tests/tensor/random/test_state.py": ("marsdask/tensor/random/samplers",),
     "tests/tensor/test_unknown_lengths.py": ("marsdask/tensor/reduction/array_equiv",),
     "tests/tensor/reduction/test_histogram.py": (

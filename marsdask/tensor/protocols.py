@@ -373,4 +373,4 @@ def item(self: Any, *args: Any) -> Any:
 
 def tolist(self: Any) -> Any:
     """Compute, and return nested lists of Python scalars."""
-    return np.asarray(in_memory(self.compute())).tolist()
+    return np.asanyarray(in_memory(self.compute())).tolist()  # None where masked

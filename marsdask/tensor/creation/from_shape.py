@@ -210,6 +210,10 @@ def full(
     if isinstance(fill_value, Collection):
         return _filled_by(fill_value, shape, dtype, chunks_from(chunk_size, extra), letter)
     fill = np.asarray(fill_value)
+    if dtype is not None and type(fill_value) is int:
+        # NumPy casts arrays and floats, but an integer that the type cannot hold raises.
+        fill = np.empty((), dtype)
+        np.copyto(fill, fill_value, casting="unsafe")
     dtype = fill.dtype if dtype is None else np.dtype(dtype)
     if fill.ndim:
         shape = as_shape(shape)

@@ -223,6 +223,10 @@ def assign(target: Any, node: Node, casting: Any = "same_kind", rule: OutputRule
     old = to_change(target).node
     if not is_sparse(old.meta):
         node = as_node(node)  # a dense array stays one
+    if is_masked(node) and not is_masked(old):
+        raise NotImplementedError(
+            "a masked tensor in place of a plain one is not supported; use x.filled() or x.data"
+        )
     rule.check(old, node, casting)
     fits = node.shape == old.shape
     if node.incomplete or node.meta.dtype != old.meta.dtype:

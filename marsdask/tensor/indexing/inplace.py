@@ -29,10 +29,11 @@ from ..sparse.conversion import tosparse
 from ..typing import public
 from ..unknown_lengths import ResultSpec, waits_for_lengths
 from .advanced import in_bounds, settle
+from .assigned_values import held
 from .assignment import assign
 from .getitem import getitem
 from .scatter import SetAlong
-from .setitem import as_records, fit, held, put_where, setitem
+from .setitem import fit, put_where, setitem
 
 
 def _tensor(a: Any, name: str, place: str = DESTINATION) -> Any:
@@ -102,7 +103,7 @@ def resize_in_place(a: Any, *new_shape: Any, refcheck: bool = True) -> None:
 @public
 def fill(a: Any, value: Any) -> None:
     """Assign one value to all elements. See numpy.ndarray.fill."""
-    setitem(_tensor(a, "fill"), ..., value)
+    setitem(_tensor(a, "fill"), ..., held(value, a.dtype, 0))
 
 
 def with_part(block: Any, value: Any, part: str) -> Any:
@@ -166,7 +167,7 @@ def _given(values: Any, dtype: Any) -> Any:
     """Return values that are cast safely if they are an array, and unsafely otherwise."""
     if not hasattr(values, "dtype"):
         return wrap(as_node(np.array(values, dtype)))
-    new = wrap(as_node(values))
+    new = wrap(as_node(held(values, dtype)))
     _check_cast(new.dtype, dtype, "safe" if new.ndim else "unsafe")
     return new
 
@@ -211,7 +212,7 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """Assign to positions of the flat array. See numpy.put."""
     shape = _lengths(_tensor(a, "put", "put: output array"))
     count = int(np.prod(shape, dtype=np.intp))
-    v = as_records(v, a.dtype)
+    v = held(v, a.dtype)
     where, new = ravel(ind), ravel(v)
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
@@ -292,4 +293,4 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     end = shape[1] * shape[1] if len(shape) == 2 and not wrap else int(np.prod(shape))
     flat = np.arange(0, min(end, int(np.prod(shape))), sum(steps))
     if len(flat):
-        setitem(a, np.unravel_index(flat, shape), _repeated(val, len(flat)))
+        setitem(a, np.unravel_index(flat, shape), _repeated(held(val, a.dtype), len(flat)))

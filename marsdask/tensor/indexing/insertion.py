@@ -35,8 +35,9 @@ from ..operands import as_node
 from ..typing import public
 from ..unknown_lengths import resized, waits_for_lengths
 from .advanced import Take
+from .assigned_values import held
 from .getitem import getitem
-from .setitem import as_records, fit
+from .setitem import fit
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +135,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Node:
     node = as_node(ravel.node(arr) if axis is None else arr)
     axis = normalize_axis(0 if axis is None else axis, len(node.chunks))
     shape = numbers(node.shape)
-    new = as_node(as_records(values, node.meta.dtype))
+    new = as_node(held(values, node.meta.dtype))
     where = obj.compute() if isinstance(obj, Collection) else obj
     places = _places(where, shape[axis], axis)
     if len(places) == 1 and new.meta.ndim:

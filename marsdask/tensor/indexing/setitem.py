@@ -28,6 +28,7 @@ from ..manipulation.reshape import reshape
 from ..manipulation.shape import broadcast_to, reorder, view, whole
 from ..operands import Literal, as_node, to_change
 from ..typing import public
+from .assigned_values import held
 from .assignment import SetItem, SetSlice, check_length, writable
 from .boolean import BooleanIndexing, bands, check_fit, count_true
 from .getitem import Item, getitem, parse, points_of, together
@@ -47,7 +48,8 @@ def setitem(a: Any, key: Any, value: Any) -> None:
         return
     items = parse(key, node.shape)
     arrays = [item for item in items if item.chooses]
-    new = as_node(held(value, node.meta.dtype))
+    ndim = None if arrays else sum(item.kind != "int" for item in items)
+    new = as_node(held(value, node.meta.dtype, ndim))
     if not arrays:
         result = _assign_slices(node, items, new)
     elif len(arrays) == 1 and arrays[0].kind == "mask" and _others_whole(items):
@@ -55,26 +57,6 @@ def setitem(a: Any, key: Any, value: Any) -> None:
     else:
         result = assign_points(node, items, new)
     rebind(a, result)
-
-
-def held(value: Any, dtype: np.dtype[Any]) -> Any:
-    """Return a copy of the assigned value; Python's scalars are cast to the tensor's type."""
-    if isinstance(value, np.ndarray):
-        return value.copy()
-    if (records := as_records(value, dtype)) is not value:
-        return records
-    if value is not None and type(value) not in (bool, int, float, complex, str, bytes):
-        return value
-    held = np.empty((), dtype)
-    held[()] = value
-    return held
-
-
-def as_records(value: Any, dtype: np.dtype[Any]) -> Any:
-    """Return tuples as records of a type that has fields: a tuple is one element."""
-    if dtype.names and isinstance(value, list | tuple | np.void):
-        return np.array(value, dtype)
-    return value
 
 
 def _others_whole(items: Sequence[Item]) -> bool:

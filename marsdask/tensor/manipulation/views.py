@@ -18,10 +18,11 @@ from marsdask.core.sizes import Chunks, numbers
 
 from ..chunkwise.rechunk import recut
 from ..elementwise.ufuncs import apply
+from ..indexing.assigned_values import held
 from ..indexing.assignment import into
 from ..indexing.getitem import getitem
 from ..indexing.inplace import place, resize
-from ..indexing.setitem import as_records, setitem
+from ..indexing.setitem import setitem
 from ..operands import as_node, empty, to_change
 from ..typing import public, public_view
 from ..unknown_lengths import like, waits_for_lengths
@@ -52,7 +53,7 @@ class Flat:
 
     def __setitem__(self, key: Any, value: Any) -> None:
         to_change(self.base, "underlying array")
-        flat, new = self._row, ravel(as_records(value, self.base.dtype))
+        flat, new = self._row, ravel(held(value, self.base.dtype))
         if isinstance(key, Collection) and key.node.meta.dtype == np.bool_:
             place(flat, key, new.astype(flat.dtype))
         else:

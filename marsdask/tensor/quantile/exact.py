@@ -84,6 +84,13 @@ class Quantile(Node):
     keepdims: bool
     skip_nan: bool
     weights: Node | None = None
+    weak: bool = False
+    """Whether the one quantile is Python's number, which does not affect the result's type."""
+
+    @property
+    def _q(self) -> Any:
+        """The quantiles as NumPy's functions take them."""
+        return self.qs.item() if self.weak else self.qs
 
     @property
     def label(self) -> str:
@@ -97,7 +104,7 @@ class Quantile(Node):
     @property
     def meta(self) -> Any:
         sample = np.ones((1,) * self.a.meta.ndim, self.a.meta.dtype)
-        result = self._whole(sample, self.qs, method=self.method)
+        result = self._whole(sample, self._q, method=self.method)
         return np.empty((0,) * len(self.chunks), np.asarray(result).dtype)
 
     @property
@@ -159,7 +166,7 @@ class Quantile(Node):
         )
         options = {
             "func": self._whole,
-            "q": self.qs,
+            "q": self._q,
             "axis": self.axes,
             "dtype": self.meta.dtype,
             "method": self.method,
@@ -177,7 +184,7 @@ class Quantile(Node):
             return self.tile_blind(a)
         meta = np.empty((0,) * len(chunks), self.meta.dtype)
         shape = shape_of(chunks)
-        options = {"q": self.qs, "shape": shape, "dtype": self.meta.dtype}
+        options = {"q": self._q, "shape": shape, "dtype": self.meta.dtype}
         if not self.qs.size:
             return gather(all_nan, chunks=chunks, meta=meta, kwargs=options)
         rate = sample_rate(a, max(SAMPLE, 32 * self.qs.size))
@@ -189,7 +196,7 @@ class Quantile(Node):
         count = total - nans
         if count == 0 or (nans and not self.skip_nan):
             return gather(all_nan, chunks=chunks, meta=meta, kwargs=options)
-        ranks = wanted_ranks(self.qs, self.method, count)
+        ranks = wanted_ranks(self._q, self.method, count)
         elements, brackets = yield from _collected(a, ranks, samples, count)
         options |= {"method": self.method, "count": count, "ranks": ranks, "brackets": brackets}
         return gather(interpolated, elements, chunks=chunks, meta=meta, kwargs=options)
@@ -288,7 +295,8 @@ def quantile_of_block(
     lanes = [length for i, length in enumerate(block.shape) if i not in axis]
     if 0 in lanes and 0 not in [block.shape[i] for i in axis]:
         sample = np.ones([length if i not in axis else 1 for i, length in enumerate(block.shape)])
-        return np.empty(q.shape + np.sum(sample, axis, keepdims=options["keepdims"]).shape, dtype)
+        rest = np.sum(sample, axis, keepdims=options["keepdims"]).shape
+        return np.empty(np.shape(q) + rest, dtype)
     extra = {"weights": weights[0]} if weights else {}
     with np.errstate(invalid="ignore"):
         return as_array(func(block, q, axis=axis, **options, **extra))
@@ -327,7 +335,8 @@ def _quantile(
             raise ValueError("Only method 'inverted_cdf' supports weights.")
         factors = broadcast_to.node(along(as_node(weights), node, axis), numbers(node.shape))
         return Quantile(node, qs, axes, method, keepdims, skip_nan, factors)
-    quantiles = Quantile(node, qs, axes, method, keepdims, skip_nan)
+    weak = type(q) in (int, float)
+    quantiles = Quantile(node, qs, axes, method, keepdims, skip_nan, weak=weak)
     if exact:
         return quantiles
     if len(axes) < ndim or node.meta.dtype.kind not in "iuf" or method != "linear":
@@ -349,15 +358,9 @@ def _settled(options: dict[str, Any], method: str) -> tuple[Any, bool, str]:
 
 def _checked_q(node: Node, q: Any, scale: int) -> Any:
     """Return the quantiles as an array of shares."""
-    dtype = node.meta.dtype
-    if dtype.kind == "c":
+    if node.meta.dtype.kind == "c":
         raise TypeError("complex numbers have no order: take the real part or the modulus")
-    # The type of q affects the result's as in NumPy: Python's numbers are weak.
-    if scale != 1:
-        qs = np.asarray(np.true_divide(q, dtype.type(scale) if dtype.kind == "f" else scale))
-    else:
-        weak = isinstance(q, int | float) and dtype.kind == "f"
-        qs = np.asarray(q, dtype if weak else None)
+    qs = np.asarray(q if scale == 1 else np.true_divide(q, scale))
     if not np.all((qs >= 0) & (qs <= 1)):
         name = "Quantiles" if scale == 1 else "Percentiles"
         raise ValueError(f"{name} must be in the range [0, {scale}]")

@@ -49,7 +49,7 @@ METHODS: dict[str, Callable[[int, float], float]] = {
     "median_unbiased": _continuous(1 / 3, 1 / 3),
     "normal_unbiased": _continuous(3 / 8, 3 / 8),
     "interpolated_inverted_cdf": _continuous(0, 1),
-    "inverted_cdf": lambda count, q: math.ceil(count * q) - 1,
+    "inverted_cdf": lambda count, q: math.ceil(count * q - 1),
     "averaged_inverted_cdf": _averaged,
     "closest_observation": _closest,
 }
@@ -68,6 +68,13 @@ class Place(NamedTuple):
     """``None`` where the quantile is an element."""
 
 
+def as_numbers(qs: Any, count: int) -> list[Any]:
+    """Return quantiles as numbers to place; NumPy places those of a small type in that type."""
+    kind = np.asarray(qs).dtype
+    small = kind.kind == "f" and kind.itemsize < np.dtype(np.float64).itemsize
+    return list(np.ravel(qs)) if small and count <= np.finfo(kind).max else np.ravel(qs).tolist()
+
+
 def place_of(method: str, count: int, q: float) -> Place:
     """Return the position of one quantile of ``count`` elements."""
     if method == MIDDLE:
@@ -81,13 +88,19 @@ def place_of(method: str, count: int, q: float) -> Place:
 def wanted_ranks(qs: Any, method: str, count: int) -> tuple[int, ...]:
     """Return the ranks of the elements around the quantiles."""
     ranks = set()
-    for q in np.ravel(qs).tolist():
+    for q in as_numbers(qs, count):
         ranks |= set(place_of(method, count, q)[:2])
     return tuple(sorted(ranks))
 
 
 def between(
-    elements: dict[int, Any], dtype: np.dtype[Any], method: str, count: int, q: float
+    elements: dict[int, Any],
+    dtype: np.dtype[Any],
+    method: str,
+    count: int,
+    q: float,
+    *,
+    weak: bool,
 ) -> Any:
     """Return a quantile of ``count`` elements from the elements around it, given by rank."""
     place = place_of(method, count, q)
@@ -96,7 +109,8 @@ def between(
         return low
     if method == MIDDLE:
         return np.mean([low, high])
-    share = dtype.type(place.share)
+    # Python's numbers do not affect the type.
+    share = place.share if weak else dtype.type(place.share)
     # From the nearer side, so that the result is monotonic in q and exact at both ends.
     step = high - low
     return low + step * share if share < 0.5 else high - step * (1 - share)

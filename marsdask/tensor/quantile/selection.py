@@ -11,7 +11,7 @@ import numpy as np
 from marsdask.core.machine.costs import kernel
 
 from ..sorting.sort import sample_positions
-from .methods import between
+from .methods import as_numbers, between
 
 #: Elements compared at a time: they stay in cache, and a comparison is long enough for threads not
 #: to wait for the interpreter's lock.
@@ -133,5 +133,8 @@ def interpolated(
             elif lows <= rank < stop:
                 elements[rank] = limits.high
     with np.errstate(invalid="ignore", over="ignore"):
-        values = [between(elements, dtype, method, count, item) for item in np.ravel(q).tolist()]
+        values = [
+            between(elements, dtype, method, count, item, weak=type(q) in (int, float))
+            for item in as_numbers(q, count)
+        ]
     return np.array(values, dtype).reshape(shape)

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from marsdask.core.collection import ExecutableTuple
+from marsdask.core.collection import Collection, ExecutableTuple
 from marsdask.core.node import Node
 from marsdask.core.sizes import UnknownShapeError, known, known_chunks, numbers
 
@@ -149,8 +149,7 @@ def _node(recipe: Recipe, title: str, node: Node, axes: Axis, given: dict[str, A
     weights = given.get("weights")
     masked = weights is not None or (where is not True and where is not None)
     settings = {} if dtype is None else {"dtype": np.dtype(dtype)}
-    if initial is np._NoValue:
-        initial = None
+    initial = _initial_element(initial, node.meta.dtype)
     if masked and initial is not None and recipe.idempotent:
         settings["initial"] = initial
     ddof = given.get("ddof", 0) or 0
@@ -176,6 +175,17 @@ def _node(recipe: Recipe, title: str, node: Node, axes: Axis, given: dict[str, A
         initial,
     )
     return Reduction(operands, None, masked, spec)
+
+
+def _initial_element(initial: Any, dtype: np.dtype[Any]) -> Any:
+    """Return the element that a reduction starts with, ``None`` for none; arrays raise."""
+    if initial is np._NoValue:
+        return None
+    if isinstance(initial, Collection):
+        initial = initial.compute()
+    if np.ndim(initial):
+        np.empty(1, dtype)[0] = initial  # raises NumPy's error
+    return initial
 
 
 def _result_dtype(

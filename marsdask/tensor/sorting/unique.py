@@ -349,8 +349,14 @@ def are_in(block: Any, table: Any) -> Any:
 
 @kernel(scratch=2.0)
 def flat_unique(blocks: list[Any]) -> Any:
-    """Return the distinct elements of all blocks."""
-    return np.unique(np.concatenate([block.reshape(-1) for block in blocks]))
+    """Return the distinct elements of all blocks; objects without an order may repeat."""
+    elements = np.concatenate([block.reshape(-1) for block in blocks])
+    try:
+        return np.unique(elements)
+    except TypeError:
+        if elements.dtype != object:
+            raise
+        return elements
 
 
 @public

@@ -494,3 +494,10 @@ def test_means_that_are_not_finite(name):
             pairs += [(getattr(parts, name)(**how), getattr(whole, name)(**how)) for how in ways]
     with np.errstate(all="ignore"):
         assert_all_alike(pairs)
+
+
+@pytest.mark.parametrize("key", [..., 0, (0, 1), (slice(None), 1)])
+def test_lists_have_none_for_masked_elements(key: Any) -> None:
+    """As those of NumPy's masked arrays."""
+    rows = np.ma.masked_equal(np.arange(6.0).reshape(2, 3) % 4, 1)
+    assert mt.ma.array(rows)[key].tolist() == rows[key].tolist()

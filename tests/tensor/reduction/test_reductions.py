@@ -404,3 +404,22 @@ def test_objects_stay_objects() -> None:
         assert mt.sum(lazy, dtype=object).compute() == 3
         found = mt.logical_and.reduce(mt.tensor([1, 2, 3], dtype=object, chunk_size=1))
         assert found.compute() == np.logical_and.reduce(np.array([1, 2, 3], dtype=object)) == 3
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "nansum"])
+def test_the_initial_element_is_one_element(name: str) -> None:
+    """A lazy one is computed; several raise as in NumPy."""
+    rows = np.arange(6.0).reshape(2, 3)
+    t = mt.tensor(rows, chunk_size=1)
+    want = getattr(np, name)(rows, axis=0, initial=rows[1, 1], where=rows > 2)
+    assert_same(getattr(mt, name)(t, axis=0, initial=t[1, 1], where=t > 2), want)
+    for initial in ([1.0, 2.0], np.ones(3), mt.ones(3)):
+        with pytest.raises((TypeError, ValueError)):
+            getattr(mt, name)(t, axis=0, initial=initial)
+
+
+def test_the_initial_element_may_be_a_lazy_date() -> None:
+    """Dates are compared with it where a mask holds."""
+    days = np.array(["2001-01-03", "2001-01-01"], "M8[D]")
+    t = mt.tensor(days, chunk_size=1)
+    assert mt.max(t, initial=t[1], where=t > days[1]).compute() == days[0]

@@ -150,3 +150,24 @@ def test_bytes_in_another_order():
     x = np.array([[2, 1], [0, 3], [2, 1]], ">f8")
     found = mt.unique(mt.tensor(x, chunk_size=2), axis=0)
     np.testing.assert_array_equal(found.compute(), np.unique(x, axis=0))
+
+
+@pytest.mark.parametrize(
+    ("elements", "among"),
+    [
+        (["x", None, "y"], ["x", None]),
+        (["x", 1, 2.5], [2.5, "x"]),
+        ([1, None, 2], [None, 2]),
+        (["x", (1, 2)], ["x", 3]),
+    ],
+)
+@pytest.mark.parametrize("invert", [False, True])
+def test_isin_of_objects_without_an_order(
+    elements: list[object], among: list[object], *, invert: bool
+) -> None:
+    """Objects that cannot be compared by size are compared for equality, as in NumPy."""
+    rows, table = np.empty(len(elements), object), np.empty(len(among), object)
+    rows[:], table[:] = elements, among
+    with option_context({"coalesce": False}):
+        t, others = mt.tensor(rows, chunk_size=1), mt.tensor(table, chunk_size=1)
+        assert_same(mt.isin(t, others, invert=invert), np.isin(rows, table, invert=invert))
