@@ -13,7 +13,7 @@ EVERY = "as given"
 #: What the parameter of modes is called, in the fixtures of rooms.
 MODES = ("frame_mode", "coalesce", "_coalesce")
 
-#: At least every fourth of the tests of a table runs in each of the other modes.
+#: At least every fourth of the tests of a table runs in each of the other modes, and the first.
 TURNS = 4
 
 
@@ -23,7 +23,7 @@ def left_out(items: list[pytest.Item], profile: str = "ci") -> list[pytest.Item]
     Of a function marked ``in_turn(count)``, the parameter of ``count`` values takes turns: of each
     choice of the others one test remains. It meets each value of another if a third has as many
     values as it. Of a function with a mode, all tests remain in the mode ``EVERY``. In the others
-    some remain that meet each value of each parameter, if two or more of these have several.
+    some remain, those of two parameters or more so that each value of each parameter is met.
 
     In the profile ``long`` all modes meet everything. In ``fast`` modes take turns.
     """
@@ -60,4 +60,4 @@ def _count(item: pytest.Item, numbers: dict[str, dict[int, int]], profile: str) 
     if mode is None or profile == "long" or params[mode] == EVERY:
         return 1
     sizes = sorted(len(values) for name, values in numbers.items() if name != mode)
-    return min(TURNS, *sizes[-2:]) if len(sizes) > 1 else 1
+    return min([TURNS, *sizes[-2:]]) if sizes else 1

@@ -457,7 +457,7 @@ def has_past_levels(value: Any, node: Any) -> bool:
     pandas's levels keep labels that no row has any more, and their order if rows that are sorted
     are sorted again; ours knows them as long as it knows where the rows come from.
     """
-    index = value.index
+    index = value.index if isinstance(value, pd.DataFrame | pd.Series) else None
     if not isinstance(index, pd.MultiIndex):
         return False
     is_unsorted = not all(level.is_monotonic_increasing for level in index.levels)
