@@ -25,9 +25,10 @@ SUITABLE := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 quickstart: $(STAMP)
 	$(BIN)/python examples/quickstart.py
 
-# A sixth of the time for one test in eighty: faults at random, Kubernetes from end to end,
-# long chains, reported programs in every mode, and the suites of others. make test-slow runs these alone.
-SLOW := tests/chaos tests/compat/test_compare.py tests/conformance/test_chains.py \
+# A sixth of the time: faults at random, Kubernetes from end to end, long chains, reported programs in
+# every mode, whole tables in eager mode, and the suites of others. make test-slow runs these alone.
+SLOW := tests/benchmarks/test_dask_queries.py tests/chaos tests/compat/test_compare.py \
+  tests/conformance/test_chains.py tests/conformance/test_eager.py \
   tests/deploy/kubedl/test_cluster.py tests/deploy/kubernetes/test_cluster.py tests/kube \
   tests/learn/test_estimator_checks.py tests/reports/test_modes.py tests/reports/test_sessions.py
 

@@ -37,7 +37,7 @@ settings.register_profile(
     "ci",
     derandomize=True,
     deadline=None,
-    max_examples=7,
+    max_examples=5,
     phases=FOUND,
     print_blob=True,
     suppress_health_check=QUIET,

@@ -43,6 +43,7 @@ def check(found: Any, wanted: Any, *, in_order: bool = True) -> None:
     pd.testing.assert_frame_equal(found, wanted, check_exact=False)
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize("kernels", ["polars", "pandas"])
 @pytest.mark.parametrize("row", queries.ROWS, ids=lambda row: row.name)
 def test_a_query_equals_pandas(folder: Path, row: Any, kernels: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 
+import dask
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,7 +12,7 @@ import pytest
 import marsdask.dataframe as md
 import marsdask.tensor as mt
 
-N = 10**12
+N = 10**10
 
 #: Rows of labels of a filtered frame.
 PROGRAMS = {
@@ -27,6 +28,13 @@ PROGRAMS = {
     "reindex": lambda f: f[f.a > 5].reindex([7, 2, 9]),
     "at": lambda f: f[f.a > 5].at[7, "b"],
 }
+
+
+@pytest.fixture(autouse=True)
+def _chunks():
+    """Large chunks are large here."""
+    with dask.config.set({"array.chunk-size": "8MiB"}):
+        yield
 
 
 def frame(rows, chunk_size=None):
@@ -62,7 +70,7 @@ def test_labels_of_huge_filtered_frames(name):
     finally:
         tracemalloc.stop()
     assert_equal(found, PROGRAMS[name](few))
-    assert peak < 100 * 2**20
+    assert peak < 64 * 2**20
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
