@@ -171,6 +171,8 @@ def _var(a: Any, how: Any) -> Any:
     return with_mask(result, hidden, fill_value, shrinks(a))
 
 
+#: What is NaN, and not masked, of values that are all NaN.
+_NAN_OF_NONE = ("nanmean", "nanvar", "nanstd", "nanmin", "nanmax")
 _FILLS = {"sum": 0, "prod": 1, "any": False, "all": True}
 
 
@@ -184,8 +186,8 @@ def reduced(name: str, a: Any, axis: Any, how: dict[str, Any]) -> Tensor:
                 f"{name}({key}=) of a masked tensor is not supported; use a mask"
             )
     how["axis"], a = axis, _masked(a)
-    if name in ("nanmean", "nanvar", "nanstd") and a.dtype.kind in "fc":
-        result = _average_without_nan(a, name.removeprefix("nan"), how)
+    if name in _NAN_OF_NONE and a.dtype.kind in "fc":
+        result = _without_numbers(a, name.removeprefix("nan"), how)
     elif name.startswith("nan"):
         result = reduced(name.removeprefix("nan"), _without_nan(a, name), axis, how)
     elif name in _FILLS:
@@ -212,14 +214,18 @@ def reduced(name: str, a: Any, axis: Any, how: dict[str, Any]) -> Tensor:
 MaskedTensor._reduced = staticmethod(reduced)
 
 
-def _average_without_nan(a: Any, name: str, how: dict[str, Any]) -> Any:
-    """Return a mean, variance or deviation: NaN, and no mask, where there are too few values."""
+def _without_numbers(a: Any, name: str, how: dict[str, Any]) -> Any:
+    """Return a reduction that is NaN, and no mask, where there are too few values; none has one."""
     hidden, free, rest = _hidden(a, how), how.get("ddof", 0), _without_nan(a, f"nan{name}")
     too_few = ufuncs.less_equal(count(rest, **_lanes(how)), free)
-    few = ufuncs.greater(too_few, hidden)
     result = reduced(name, rest, how["axis"], how)
+    if not _has_values(a):
+        length = reductions.sum(ufuncs.equal(mask_of(a), mask_of(a)), **_lanes(how))
+        hidden = ufuncs.where(ufuncs.equal(length, 0), result.ndim > 0, hidden)
+    few = ufuncs.greater(too_few, hidden)
     values = ufuncs.where(few, result.dtype.type(np.nan), values_of(result))
-    return with_mask(values, ufuncs.greater(mask_of(result), few), None)
+    mask = ufuncs.logical_or(mask_of(result), hidden)
+    return with_mask(values, ufuncs.greater(mask, few), None)
 
 
 def _without_nan(a: Any, name: str) -> Any:
