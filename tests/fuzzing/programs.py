@@ -39,7 +39,7 @@ TOLD_BY_NO_ELEMENTS = ("np.bincount(",)
 #: What pandas returns without rows is of a type of its own, also if ours knows that there are none.
 TYPED_BY_NO_ROWS = re.compile(
     r"\.(max|min|nunique)\(axis=True|\.resample\(.*\.mean\(|\.corrwith\(x\[|\.rolling\(.*on="
-    r"|concat\(.*keys=|\.stack\(|\]\]\.(var|std|sem)\("
+    r"|concat\(.*keys=|\.stack\(|\]\]\.(median|var|std|sem)\("
 )
 #: What only running tells to be of rows: without them it has other types, levels and names.
 SHAPED_BY_NO_ROWS = re.compile(
@@ -51,9 +51,10 @@ SORTED_WITH_GAPS = re.compile(
 )
 #: What ours returns of masked tensors as ``numpy.ma`` does, as its documents say.
 AS_MASKED = ("np.append(",)
-#: What ``numpy.ma`` returns of the type that is asked for if there is no mask, and of another if
-#: there is one that masks nothing: which of them depends on the steps before, such as a power.
-BY_LACK_OF_MASK = re.compile(r"\.(mean|var|std)\(.*dtype='")
+#: What ``numpy.ma`` returns of the type that is asked for, or of that of short floats, if there is
+#: no mask, and of another if there is one that masks nothing: which depends on the steps before.
+BY_LACK_OF_MASK = re.compile(r"\.(mean|var|std)\(")
+SHORT_FLOATS = "efF"
 #: What pandas raises only if there are rows, or texts that are no numbers, and ours whenever types
 #: tell.
 OF_NO_ROWS = (
@@ -364,7 +365,9 @@ class DrawnProgram:
         x = self.reference["x"]
         is_masked = isinstance(x, np.ma.MaskedArray)
         calls = AS_MASKED if is_masked else ()
-        by_lack = is_masked and not np.ma.is_masked(x) and BY_LACK_OF_MASK.search(line)
+        is_typed = "dtype='" in line or (is_masked and x.dtype.char in SHORT_FLOATS)
+        is_free = is_masked and not np.ma.is_masked(x)
+        by_lack = is_free and is_typed and BY_LACK_OF_MASK.search(line)
         by_no_rows = not x.size and TYPED_BY_NO_ROWS.search(line)
         by_order = has_sorted_gaps(line, x)
         # Where values are among others that are not sorted follows from how they are searched.

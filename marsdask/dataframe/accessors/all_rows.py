@@ -82,7 +82,10 @@ def partition(rows: Any, name: str, sep: str = " ", expand: bool = True) -> Any:
 
 def get_dummies(rows: Any, *args: Any, **kwargs: Any) -> Any:
     """Return an indicator for each word of any text; computes the distinct texts."""
-    texts = rows.drop_duplicates().compute()
+    # Among objects, 0 equals False, but their texts differ.
+    is_objects = rows.node.meta.dtype == object
+    texts = rows.map(str, na_action="ignore").astype(object) if is_objects else rows
+    texts = texts.drop_duplicates().compute()
     words = texts.str.get_dummies(*args, **kwargs).columns
     func = Indicators(Method("get_dummies", "str"), tuple(words))
     return by_values(func, rows, *args, **kwargs)

@@ -107,3 +107,16 @@ def test_repeated_texts():
     equal(lazy.str.repeat(times), FRAME.s.str.repeat(times))
     with pytest.raises(ValueError, match="broadcast"):
         lazy.str.repeat([1, 2])
+
+
+@pytest.mark.parametrize("chunk_size", [1, 3])
+@pytest.mark.parametrize(
+    "values",
+    [[0, False, None], [0, "a|0", False], [True, "1", 1], [1.0, 1, "b"]],
+    ids=["equal numbers", "numbers and texts", "truth and texts", "floats and texts"],
+)
+def test_indicators_of_objects(values: list[Any], chunk_size: int) -> None:
+    """What is equal may have another text."""
+    series = pd.Series(values, dtype=object)
+    lazy: Any = md.Series(series, chunk_size=chunk_size)
+    equal(lazy.str.get_dummies(), series.str.get_dummies())

@@ -55,17 +55,22 @@ def shown(graph: Graph, plan: Plan) -> set[Node]:
     These are the inputs of grid-pinning nodes, and lasting results of unknown size. Results of
     known sizes can be rechunked later; unknown sizes require the same chunks.
     """
-    nodes: set[Node] = set()
+    nodes = _with_pinned(graph, set())
     if plan.lasting and not all(map(_all_known, graph.roots)):
-        nodes = _counted(graph)
+        nodes = _with_pinned(graph, _counted(graph, nodes))
+    return nodes
+
+
+def _with_pinned(graph: Graph, nodes: set[Node]) -> set[Node]:
+    """Return nodes, and what nodes that pin the grid and these read."""
     for node in reversed(graph.nodes):
         if node.pins_grid or node in nodes:
             nodes.update(node.inputs)
     return nodes
 
 
-def _counted(graph: Graph) -> set[Node]:
-    """Return the roots of unknown sizes that have fewer chunks if every source is one chunk."""
+def _counted(graph: Graph, fixed: set[Node]) -> set[Node]:
+    """Return the roots of unknown sizes with fewer chunks if all but fixed sources are one chunk."""
     known_sizes = {
         sizes
         for node in graph.nodes
@@ -78,6 +83,8 @@ def _counted(graph: Graph) -> set[Node]:
         return set()
 
     def change(node: Node) -> Node:
+        if node in fixed:
+            return node
         if isinstance(node, SourceNode):
             chunks = tuple(whole.get(sizes, sizes) for sizes in node.chunks)
             return SourceNode(node.name, node.meta, chunks)

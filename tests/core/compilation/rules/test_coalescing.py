@@ -139,6 +139,14 @@ def test_results_of_unknown_lengths_keep_their_number_of_chunks(executed):
         assert before.compute().tolist() == expected.tolist()
 
 
+def test_results_of_unknown_lengths_below_windows(executed):
+    """What is cut by windows keeps its chunks where the number of those of the result is told."""
+    for source in (executed, mt.arange(40, chunk_size=10)):
+        windows = mt.lib.stride_tricks.sliding_window_view(source, 2)
+        chosen = windows.sum(axis=-1)[mt.all(windows > 1, axis=-1)].execute()
+        assert chosen.compute().tolist() == list(range(5, 79, 2))
+
+
 def test_what_is_not_kept_is_merged(executed):
     """Nobody sees in how many chunks it comes; nor how those of a reduction are cut."""
     chosen = executed[executed > 3]
