@@ -70,7 +70,7 @@ def _with_pinned(graph: Graph, nodes: set[Node]) -> set[Node]:
 
 
 def _counted(graph: Graph, fixed: set[Node]) -> set[Node]:
-    """Return the roots of unknown sizes with fewer chunks if all but fixed sources are one chunk."""
+    """Return roots of unknown sizes with fewer chunks if all but fixed sources are one chunk."""
     known_sizes = {
         sizes
         for node in graph.nodes

@@ -145,5 +145,5 @@ def test_names_that_occur_twice_are_refused(tmp_path: Path, second: Any) -> None
     with pytest.warns(UserWarning, match="non-str index name"):
         frame.to_parquet(tmp_path / "rows.parquet")
     for read in (pd.read_parquet, md.read_parquet):
-        with pytest.raises(pa.ArrowInvalid, match="Multiple matches|duplicate field names"):
+        with pytest.raises(pa.ArrowInvalid, match=r"Multiple matches|duplicate field names"):
             read(tmp_path / "rows.parquet")
