@@ -60,7 +60,7 @@ def with_types_of_rows(frame: Any, kinds: str = "Of") -> Any:
 def _without_gaps(node: Any, kinds: str = "Of") -> Any:
     """Return no rows of the types without gaps; ``None`` if the rows do not decide the types."""
     is_frame = isinstance(node, FrameNode) and isinstance(node.meta, pd.DataFrame)
-    if not is_frame or not node.types_by_rows or not is_wide(node.meta) or not is_small(node):
+    if not is_frame or not node.may_narrow or not is_wide(node.meta) or not is_small(node):
         return None
     types = enumerate(node.meta.dtypes.items())
     places = [at for at, (label, dtype) in types if dtype.kind in kinds and is_open(node, label)]
@@ -86,7 +86,7 @@ def is_open(node: Any, key: Hashable) -> bool:
         node = node.args[0]
     if not isinstance(node, FrameNode) or key in node.common_keys:
         return False
-    return node.types_by_rows
+    return node.may_narrow
 
 
 def has_unique_labels(meta: pd.DataFrame) -> bool:

@@ -39,6 +39,7 @@ class KnownTypes(SameChunks, FrameNode):
 
     keeps_types: ClassVar[bool] = True
     types_by_rows: ClassVar[bool] = False
+    may_narrow: ClassVar[bool] = False
 
     like: Any = field(repr=False)
 

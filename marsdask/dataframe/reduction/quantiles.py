@@ -260,7 +260,7 @@ def _is_open(node: Any, dtype: Any, interpolation: str) -> bool:
         return False
     if not isinstance(dtype, np.dtype):
         return isinstance(dtype, pd.Float32Dtype | pd.Float64Dtype)  # as of convert_dtypes()
-    return dtype.kind in "iu" or (dtype == np.float64 and node.types_by_rows)
+    return dtype.kind in "iu" or (dtype == np.float64 and node.may_narrow)
 
 
 def _by_gaps(column: Any, interpolation: str) -> bool:

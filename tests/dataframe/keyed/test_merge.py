@@ -419,6 +419,14 @@ OF_MATCHES: dict[str, Any] = {
     "agg": lambda d: d.agg(["max", "min"]),
     "describe": lambda d: d.describe(exclude="number"),
     "get_dummies": lambda d: (md if isinstance(d, md.DataFrame) else pd).get_dummies(d),
+    "quantile": lambda d: d[["i", "k"]].quantile([0.2, 0.5], interpolation="lower"),
+}
+#: Some of the rows, which decide about types as well.
+CHOSEN: dict[str, Any] = {
+    "all": lambda d: d,
+    "mask": lambda d: d[d.k < 3],
+    "mask and columns": lambda d: d.loc[d.k < 3, ["k", "c", "b", "s", "i"]],
+    "first": lambda d: d.iloc[:2],
 }
 
 
@@ -429,10 +437,12 @@ def test_truth_values_of_all_matches(name, keys):
     columns = {"k": [1, 2, 3, 3], "b": [True, False, True, True], "s": list("abca")}
     left = pd.DataFrame(columns)
     right = pd.DataFrame({"k": keys, "c": True, "i": 7})
-    call = OF_MATCHES[name]
-    for how in ("left", "outer") if name != "idxmax" or len(keys) > 2 else ():
-        wanted = call(left.merge(right, how=how))
-        for chunk_size in (1, 4):
-            lazy, other = (md.DataFrame(one, chunk_size=chunk_size) for one in (left, right))
-            with option_context({"coalesce": chunk_size > 1}):
-                equal(call(lazy.merge(other, how=how)), wanted)
+    call, chunk_sizes = OF_MATCHES[name], itertools.cycle((1, 4, 2))
+    hows = ("left", "outer") if name != "idxmax" or len(keys) > 2 else ()
+    ways = itertools.product(hows, CHOSEN.values())
+    for how, choose in itertools.islice(ways, len(name) % 2, None, 2):
+        wanted = call(choose(left.merge(right, how=how)))
+        chunk_size = next(chunk_sizes)
+        lazy, other = (md.DataFrame(side, chunk_size=chunk_size) for side in (left, right))
+        with option_context({"coalesce": chunk_size > 1}):
+            equal(call(choose(lazy.merge(other, how=how))), wanted)
