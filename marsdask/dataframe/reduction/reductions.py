@@ -279,10 +279,11 @@ def finish(
         whole = result.dtype.kind in "iu" and opens
         whole = whole or _are_whole_numbers(partial, like, dict(kwargs).get("min_count", 0))
         result = result if whole else result.astype(dtype)
-    if recipe in {"skew", "kurt"} and isinstance(dtype, pd.ArrowDtype):
+    if isinstance(dtype, pd.ArrowDtype) and result.dtype == np.float64:
         result = result.astype(dtype)
     if isinstance(like, pd.DataFrame):
-        result = result.astype(bool) if recipe in LOGICAL else result
+        is_bare = recipe in LOGICAL and result.dtype == object
+        result = result.astype(bool) if is_bare else result
         objects = is_object_dtype(dtype) and any(map(is_object_dtype, like.dtypes))
         result = result.astype(object) if objects and result.dtype == float else result
         least = dict(kwargs).get("min_count", 0)

@@ -32,6 +32,7 @@ from ..nodes.common_dtypes import are_objects, number_type, type_with_columns, t
 from ..nodes.dtypes import (
     common_labels,
     common_levels,
+    in_one_type,
     is_small,
     labels_of_objects,
     meta_from_infos,
@@ -159,9 +160,13 @@ class Concat(FrameNode):
 
     @property
     def types_by_rows(self) -> bool:
-        # Numbers of parts that rows decide keep their types beside others: see cast_columns().
+        return super().types_by_rows or self.has_types_by_parts
+
+    @property
+    def has_types_by_parts(self) -> bool:
+        """Whether numbers that rows decide keep their types beside others: see `cast_columns`."""
         alike = all(_are_alike(part.meta, self.meta) for part in self.parts)
-        return super().types_by_rows or not (self.settled or alike)
+        return not (self.settled or alike)
 
     @property
     def _has_rows_by_values(self) -> bool:
@@ -478,7 +483,8 @@ def _below(
     plain = keys is None and names is None
     levels = None if plain else _levels_of(parts) - _levels_of(given)
     counts = None if plain and join == "outer" else (1,) * len(parts)
-    result = wrap(Concat(tuple(part.node for part in parts), counts, levels))
+    rows = Concat(tuple(part.node for part in parts), counts, levels)
+    result = wrap(in_one_type(rows) if rows.has_types_by_parts else rows)
     same = keys is not None and len({alignment(part.node) for part in given}) == 1
     if not ignore_index and not same:  # pandas keeps equal labels below keys
         result = with_inferred_labels(result, given)

@@ -187,3 +187,35 @@ def test_narrow_floats_with_a_mask_beside_others(name: str, beside: str) -> None
         for rows in (1, 3):
             ours = getattr(md.DataFrame(frame, chunk_size=rows), name)().compute()
             pd.testing.assert_series_equal(ours, theirs, rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "Float32", "boolean", "int64[pyarrow]", "bool", "f8"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "any",
+        "all",
+        "count",
+        "nunique",
+        "sum",
+        "prod",
+        "max",
+        "mean",
+        "std",
+        "var",
+        "sem",
+        "skew",
+        "kurt",
+    ],
+)
+def test_types_of_frames(name: str, dtype: Any) -> None:
+    """Results of columns of one type, and of that beside numbers without a mask."""
+    values = [1, 0, 1] if dtype in ("bool", "f8") else [1, 0, None]
+    one = pd.DataFrame({"a": pd.array(values, "Int64").astype(dtype)})
+    options: list[dict[str, Any]] = [{}]
+    if name in ("any", "all") and dtype != "int64[pyarrow]":
+        options.append({"skipna": False})
+    for frame in (one, one.assign(b=[1, 2, 3])):
+        lazy: Any = md.DataFrame(frame, chunk_size=1)
+        for how in options:
+            equal(getattr(lazy, name)(**how), getattr(frame, name)(**how))
