@@ -230,5 +230,5 @@ def histories(turn: int, count: int) -> list[str]:
     profile = settings.default
     assert profile is not None
     names = list(HISTORIES)
-    count = min(len(names), count * profile.max_examples // 20)
+    count = min(len(names), max(1, count * profile.max_examples // 20))
     return [names[(turn * count + i) % len(names)] for i in range(count)]

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.dataframe as md
+from marsdask.dataframe.reduction.reductions import RECIPES
 from tests.dataframe.tables import equal, same
 from tests.strategies import draws
 
@@ -190,24 +191,7 @@ def test_narrow_floats_with_a_mask_beside_others(name: str, beside: str) -> None
 
 
 @pytest.mark.parametrize("dtype", ["Int64", "Float32", "boolean", "int64[pyarrow]", "bool", "f8"])
-@pytest.mark.parametrize(
-    "name",
-    [
-        "any",
-        "all",
-        "count",
-        "nunique",
-        "sum",
-        "prod",
-        "max",
-        "mean",
-        "std",
-        "var",
-        "sem",
-        "skew",
-        "kurt",
-    ],
-)
+@pytest.mark.parametrize("name", [*RECIPES])
 def test_types_of_frames(name: str, dtype: Any) -> None:
     """Results of columns of one type, and of that beside numbers without a mask."""
     values = [1, 0, 1] if dtype in ("bool", "f8") else [1, 0, None]
