@@ -438,8 +438,8 @@ def test_truth_values_of_all_matches(name, keys):
     left = pd.DataFrame(columns)
     right = pd.DataFrame({"k": keys, "c": True, "i": 7})
     call, chunk_sizes = OF_MATCHES[name], itertools.cycle((1, 4, 2))
-    hows = ("left", "outer") if name != "idxmax" or len(keys) > 2 else ()
-    ways = itertools.product(hows, CHOSEN.values())
+    hows: Any = ("left", "outer") if name != "idxmax" or len(keys) > 2 else ()
+    ways: Any = itertools.product(hows, CHOSEN.values())
     for how, choose in itertools.islice(ways, len(name) % 2, None, 2):
         wanted = call(choose(left.merge(right, how=how)))
         chunk_size = next(chunk_sizes)
