@@ -280,3 +280,34 @@ def test_rows_of_large_sources(monkeypatch: pytest.MonkeyPatch) -> None:
         assert types() == [np.dtype(float)] * 3
         monkeypatch.setattr(dtypes, "SMALL_SOURCES", 16)
         assert types() == [np.dtype(int)] * 3
+
+
+#: Numbers whose type only rows decide: all are matched, or none has a gap.
+BY_ROWS: dict[str, Callable[[Any, Any], Any]] = {
+    "merge": lambda f, o: f.iloc[:2].merge(o, on="k", how="left")[["w"]],
+    "bins": lambda f, o: f.iloc[:2].resample("2W", on="t")[["i"]].sum().rename(columns={"i": "w"}),
+}
+WITH_A_MASK = pd.DataFrame({"w": pd.array([1, None, 3], "Int64")})
+ON_BOTH: dict[str, Callable[[Any], Any]] = {
+    "cumprod": lambda f: f.cumprod(skipna=False),
+    "cumsum": lambda f: f.cumsum(skipna=False),
+    "where": lambda f: f.where(f.w > 0),
+    "shift": lambda f: f.shift(1),
+    "any": lambda f: f.any(),
+    "first": lambda f: f.head(2),
+    "groups": lambda f: f.groupby("w").size(),
+}
+
+
+@pytest.mark.parametrize("name", ON_BOTH)
+@pytest.mark.parametrize("rows", BY_ROWS)
+@pytest.mark.parametrize("first", [True, False])
+def test_numbers_beside_others_with_a_mask(name: str, rows: str, first: bool) -> None:
+    """Have the type of all rows in each chunk."""
+
+    def joined(module: Any, frame: Any, others: Any, masked: Any) -> Any:
+        parts = [BY_ROWS[rows](frame, others), masked]
+        return module.concat(parts if first else parts[::-1], ignore_index=True)
+
+    lazy = [md.DataFrame(part, chunk_size=1) for part in (ROWS, OTHERS, WITH_A_MASK)]
+    equal(ON_BOTH[name](joined(md, *lazy)), ON_BOTH[name](joined(pd, ROWS, OTHERS, WITH_A_MASK)))
