@@ -283,7 +283,7 @@ def test_rows_of_large_sources(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 #: Numbers whose type only rows decide: all are matched, or none has a gap.
-BY_ROWS: dict[str, Callable[[Any, Any], Any]] = {
+DECIDED_BY_ROWS: dict[str, Callable[[Any, Any], Any]] = {
     "merge": lambda f, o: f.iloc[:2].merge(o, on="k", how="left")[["w"]],
     "bins": lambda f, o: f.iloc[:2].resample("2W", on="t")[["i"]].sum().rename(columns={"i": "w"}),
 }
@@ -300,13 +300,13 @@ ON_BOTH: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", ON_BOTH)
-@pytest.mark.parametrize("rows", BY_ROWS)
+@pytest.mark.parametrize("rows", DECIDED_BY_ROWS)
 @pytest.mark.parametrize("first", [True, False])
 def test_numbers_beside_others_with_a_mask(name: str, rows: str, first: bool) -> None:
     """Have the type of all rows in each chunk."""
 
     def joined(module: Any, frame: Any, others: Any, masked: Any) -> Any:
-        parts = [BY_ROWS[rows](frame, others), masked]
+        parts = [DECIDED_BY_ROWS[rows](frame, others), masked]
         return module.concat(parts if first else parts[::-1], ignore_index=True)
 
     lazy = [md.DataFrame(part, chunk_size=1) for part in (ROWS, OTHERS, WITH_A_MASK)]
