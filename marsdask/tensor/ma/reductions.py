@@ -215,7 +215,7 @@ MaskedTensor._reduced = staticmethod(reduced)
 
 
 def _without_numbers(a: Any, name: str, how: dict[str, Any]) -> Any:
-    """Return a reduction that is NaN, and no mask, where there are too few values; none has one."""
+    """Return a reduction: NaN where too few values are numbers, masked where there are none."""
     hidden, free, rest = _hidden(a, how), how.get("ddof", 0), _without_nan(a, f"nan{name}")
     too_few = ufuncs.less_equal(count(rest, **_lanes(how)), free)
     result = reduced(name, rest, how["axis"], how)
